@@ -1,0 +1,80 @@
+"""Runs on any Python ≥ 3.11 with nothing installed: makes `.venv`, then hands over to the real command line.
+
+Standard library only. Says what it does while it does it; says nothing when there is nothing to do.
+"""
+
+import hashlib
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from godhand_web.cli import system  # noqa: E402
+
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+RUNTIME_LOCK = ROOT / "requirements.lock"
+DEV_LOCK = ROOT / "requirements-dev.lock"
+DEV_COMMANDS = {"test", "bench"}
+READ_ONLY_COMMANDS = {"doctor", "status", "down", "logs"}
+
+
+def main(arguments: list[str]) -> None:
+    command = next((word for word in arguments if not word.startswith("-")), "")
+    helps = not command or {"-h", "--help"} & set(arguments)
+    if command not in READ_ONLY_COMMANDS and not helps:
+        system.install(for_development=command in DEV_COMMANDS)
+        ensure_venv(DEV_LOCK if command in DEV_COMMANDS else RUNTIME_LOCK)
+    elif command in READ_ONLY_COMMANDS - {"doctor"} and not PYTHON.exists():
+        sys.exit("GodHand is not installed here yet: ./godhand up installs and starts it.")
+    python = str(PYTHON) if PYTHON.exists() else sys.executable
+    os.environ["PYTHONPATH"] = str(ROOT)
+    os.execv(python, [python, "-m", "godhand_web.cli", *arguments])
+
+
+def ensure_venv(lock: Path) -> None:
+    wanted = fingerprint(lock)
+    stamp = VENV / f"installed-{lock.stem}"
+    if PYTHON.exists() and stamp.exists() and stamp.read_text() == wanted:
+        return
+    started = time.monotonic()
+    if not PYTHON.exists() or not (VENV / "bin" / "pip").exists():
+        system.say("Making .venv")
+        run([sys.executable, "-m", "venv", "--clear", str(VENV)], "make a virtual environment")
+    system.say(f"Installing Python packages from {lock.name}")
+    run(
+        [
+            str(PYTHON),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--require-hashes",
+            "-r",
+            str(lock),
+        ],
+        "install the Python packages",
+    )
+    stamp.write_text(wanted)
+    if lock == DEV_LOCK:
+        (VENV / f"installed-{RUNTIME_LOCK.stem}").write_text(fingerprint(RUNTIME_LOCK))
+    system.say(f"Python packages are in place ({time.monotonic() - started:.0f} s)")
+
+
+def fingerprint(lock: Path) -> str:
+    return hashlib.sha256(lock.read_bytes() + platform.python_version().encode()).hexdigest()
+
+
+def run(argv: list[str], what: str) -> None:
+    if subprocess.run(argv, check=False).returncode:
+        sys.exit(f"GodHand could not {what}. The lines above say why; run the same command again afterwards.")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,32 @@
+"""`./godhand demo`: everything, from nothing, with a machine at work at the end."""
+
+import argparse
+import subprocess
+
+from .place import ROOT, as_service, python
+from .up import login_link, run
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="./godhand demo", description="Start everything and show a machine at work.")
+    parser.add_argument("--once", action="store_true", help="end after the task; the exit code says how it went")
+    chosen = parser.parse_args(arguments)
+    return run(after_start=lambda: _show(chosen.once))
+
+
+def _show(once: bool) -> int | None:
+    result = subprocess.run(
+        as_service(python("manage.py", "tour")),
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    page = result.stdout.strip()
+    if page:
+        print(f"\n  See it at  {login_link(page)}\n  The link works once.", flush=True)
+    if once or result.returncode:
+        return result.returncode
+    print("  Ctrl-C stops everything.\n", flush=True)
+    return None

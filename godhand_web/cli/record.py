@@ -1,0 +1,35 @@
+"""What a running `up` has written down about itself. Standard library only."""
+
+import json
+from pathlib import Path
+from typing import TypedDict
+
+from sandboxes.host import here
+
+
+class Record(TypedDict):
+    pid: int
+    started: int
+    services: dict[str, tuple[int, int]]
+
+
+def record_file() -> Path:
+    return here().run / "up.json"
+
+
+def read() -> Record | None:
+    try:
+        found: Record = json.loads(record_file().read_text())
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def write(record: Record) -> None:
+    temporary = record_file().with_suffix(".new")
+    temporary.write_text(json.dumps(record))
+    temporary.rename(record_file())
+
+
+def forget() -> None:
+    record_file().unlink(missing_ok=True)

@@ -1,0 +1,96 @@
+"""The processes of an installation: how each is started, as whom, and how one knows that it is ready."""
+
+import shutil
+import socket
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.error import URLError
+
+import redis
+from django.conf import settings
+
+from .place import as_root, as_service, python
+from .system import REDIS_PROGRAMS
+
+
+@dataclass(frozen=True)
+class Service:
+    name: str
+    argv: list[str]
+    ready: Callable[[], bool]
+    patience: float = 10
+
+
+def private_redis() -> Service:
+    found = next(path for path in map(shutil.which, REDIS_PROGRAMS) if path)
+    options = {
+        "--port": "0",
+        "--unixsocket": str(settings.REDIS_SOCKET),
+        "--unixsocketperm": "700",
+        "--dir": str(settings.HOST.home / "redis"),
+        "--appendonly": "yes",
+        "--save": "",
+        "--maxmemory-policy": "noeviction",
+    }
+    words = [word for pair in options.items() for word in pair]
+    # redis-check-rdb is the same program as the server, told apart by the name it is called by.
+    argv = python("-c", "import os, sys; os.execv(sys.argv[1], ['redis-server', *sys.argv[2:]])", found, *words)
+    return Service("redis", as_service(argv), redis_answers)
+
+
+def redis_answers() -> bool:
+    try:
+        return bool(redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2).ping())
+    except (redis.RedisError, OSError):
+        return False
+
+
+def services() -> list[Service]:
+    """In the order in which they start; all need Redis and a migrated database."""
+    machines = f"machines.{settings.MACHINE_HOST}"
+    return [
+        Service("machines", as_root(_worker("machines", machines, 8)), lambda: _worker_alive("machines"), 30),
+        Service("agents", as_service(_worker("agents", "agents", 16)), lambda: _worker_alive("agents"), 20),
+        Service("beat", as_service(_celery("beat", "--pidfile=")), lambda: True),
+        Service("gate", as_service(python("-m", "godhand_web.gate")), lambda: _listens(settings.GATE_PORT)),
+        Service("web", as_service(_daphne()), _web_answers),
+    ]
+
+
+def _celery(*arguments: str) -> list[str]:
+    return python("-m", "celery", "-A", "godhand_web.celery", *arguments, "--loglevel=INFO")
+
+
+def _worker(name: str, queue: str, threads: int) -> list[str]:
+    return _celery("worker", "-n", f"{name}@%h", "-Q", queue, "-P", "threads", "-c", str(threads), "--without-gossip")
+
+
+def _daphne() -> list[str]:
+    bind = ("-b", settings.BIND, "-p", str(settings.PORT))
+    return python("-m", "daphne", *bind, "--no-server-name", "godhand_web.asgi:application")
+
+
+def _worker_alive(name: str) -> bool:
+    try:
+        return bool(redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2).exists(f"alive:{name}"))
+    except (redis.RedisError, OSError):
+        return False
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((_local_address(), port)) == 0
+
+
+def _web_answers() -> bool:
+    try:
+        with urllib.request.urlopen(f"http://{_local_address()}:{settings.PORT}/healthz", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (URLError, OSError):
+        return False
+
+
+def _local_address() -> str:
+    return "127.0.0.1" if settings.BIND == "0.0.0.0" else settings.BIND

@@ -1,0 +1,81 @@
+"""What GodHand needs from the operating system, why, and how it gets there. Standard library only."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+REDIS_PROGRAMS = ("redis-server", "valkey-server", "redis-check-rdb")
+
+
+@dataclass(frozen=True)
+class Need:
+    package: str
+    why: str
+    present: Callable[[], bool]
+    development: bool = False
+
+
+def program(*names: str) -> Callable[[], bool]:
+    return lambda: any(shutil.which(name) for name in names)
+
+
+NEEDS = (
+    Need("python3-venv", "isolates our Python packages", lambda: find_spec("ensurepip") is not None),
+    Need("mmdebstrap", "builds machine images", program("mmdebstrap")),
+    Need(
+        "debian-archive-keyring",
+        "checks Debian's signatures",
+        Path("/usr/share/keyrings/debian-archive-keyring.gpg").exists,
+    ),
+    # The server program without the package that would start a system-wide service.
+    Need("redis-tools", "runs our private Redis", program(*REDIS_PROGRAMS)),
+    Need("iproute2", "gives machines their networks", program("ip")),
+    Need("nftables", "closes those networks", program("nft")),
+    Need("util-linux", "drops privileges", program("setpriv", "unshare")),
+    Need("chromium", "drives the pages in tests", program("chromium"), development=True),
+)
+
+
+def say(line: str) -> None:
+    print(f"  · {line}", flush=True)
+
+
+def missing(for_development: bool) -> list[Need]:
+    return [need for need in NEEDS if (for_development or not need.development) and not need.present()]
+
+
+def install(for_development: bool) -> None:
+    """Install what is missing, or end with the exact list."""
+    lacking = missing(for_development)
+    if not lacking:
+        return
+    names = [need.package for need in lacking]
+    if not shutil.which("apt-get"):
+        listed = "\n".join(f"  {need.package:24} {need.why}" for need in lacking)
+        sys.exit(f"GodHand needs these programs (Debian's package names), and this system has no apt:\n{listed}")
+    if os.geteuid() != 0:
+        sys.exit(f"GodHand needs packages that only root can install. Run:\n  sudo apt-get install {' '.join(names)}")
+    for need in lacking:
+        say(f"apt package {need.package}: {need.why}")
+    apt(["update"])
+    apt(["install", "--yes", "--no-install-recommends", *names])
+
+
+def apt(arguments: Iterable[str]) -> None:
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    result = subprocess.run(
+        ["apt-get", "-qq", *arguments],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode:
+        tail = "\n".join((result.stdout + result.stderr).splitlines()[-8:])
+        sys.exit(f"apt-get {' '.join(arguments)} failed:\n{tail}\nMend that, then run the same command again.")

@@ -1,0 +1,109 @@
+"""`./godhand up`: one process that starts everything, watches it, and takes everything down with it."""
+
+import argparse
+import fcntl
+import signal
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import IO
+
+from sandboxes.host import here
+
+from . import preflight, record
+from .place import manage, prepare
+from .supervisor import GaveUp, Supervisor, end_leftovers
+from .system import say
+
+AfterStart = Callable[[], int | None]
+
+
+class Stop(BaseException):
+    """A signal asked us to end."""
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="./godhand up", description="Start the services and serve until Ctrl-C.")
+    parser.parse_args(arguments)
+    return run(after_start=print_address)
+
+
+def run(after_start: AfterStart) -> int:
+    """Serve until a signal, or until `after_start` returns an exit code."""
+    prepare()
+    lock = take_lock()
+    if lock is None:
+        say("GodHand runs already; ./godhand down stops it")
+        return after_start() or 0
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    supervisor = Supervisor()
+    try:
+        _start(supervisor)
+        code = after_start()
+        while code is None:
+            supervisor.tend()
+            time.sleep(0.25)
+        return code
+    except GaveUp as error:
+        print(f"\nGodHand stops: {error}", file=sys.stderr)
+        return 1
+    except Stop:
+        print()
+        return 0
+    finally:
+        _shut_down(supervisor)
+
+
+def take_lock() -> IO[str] | None:
+    """Held until this process ends, however it ends."""
+    lock = (here().run / "up.lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return None
+    return lock
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise Stop
+
+
+def _start(supervisor: Supervisor) -> None:
+    from . import services
+
+    for name in end_leftovers():
+        say(f"ended “{name}”, left behind by an earlier run")
+    preflight.run()
+    began = time.monotonic()
+    say("starting Redis")
+    supervisor.start(services.private_redis())
+    say("preparing the database")
+    manage("migrate", "--verbosity", "0")
+    manage("sweep", service=False)
+    say("starting workers, gate and web")
+    supervisor.start(*services.services())
+    say(f"all services are up ({time.monotonic() - began:.1f} s)")
+
+
+def _shut_down(supervisor: Supervisor) -> None:
+    """Ignores further signals: half a shutdown is what leaves things behind."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    had_redis = "redis" in supervisor.running
+    if supervisor.running:
+        say("stopping")
+    supervisor.stop("web", "gate", "beat", "agents", "machines")
+    if had_redis:
+        manage("stopmachines", service=False)
+    supervisor.stop()
+    record.forget()
+
+
+def print_address() -> None:
+    print(f"\n  GodHand is at  {login_link()}\n  The link works once. Ctrl-C stops everything.\n", flush=True)
+
+
+def login_link(next_page: str = "") -> str:
+    return manage("loginlink", *([next_page] if next_page else [])).strip()

@@ -1,0 +1,83 @@
+"""What the frame around every page shows: where one can go, how full the host is, which theme."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+
+from sandboxes.models import ENDED, Machine
+
+from .access import Person, visible_machines
+from .models import User
+
+THEME_COOKIE = "godhand-theme"
+THEMES = ("system", "light", "dark")
+KEYS_COOKIE = "godhand-keys"
+
+
+@dataclass(frozen=True)
+class Place:
+    title: str
+    url_name: str
+    icon: str
+    key: str = ""
+
+    @property
+    def url(self) -> str:
+        return reverse(self.url_name)
+
+
+@dataclass(frozen=True)
+class Entry:
+    place: Place
+    current: bool
+    count: int | None = None
+
+
+PLACES = (
+    Place("Dashboard", "dashboard", "layout-dashboard", "g d"),
+    Place("Machines", "machines", "monitor", "g v"),
+    Place("Images", "images", "disc-3", "g i"),
+    Place("Settings", "settings", "settings", "g s"),
+)
+
+
+def slots_used() -> int:
+    return Machine.objects.exclude(state__in=ENDED).count()
+
+
+def theme_of(request: HttpRequest) -> str:
+    chosen = request.COOKIES.get(THEME_COOKIE, "system")
+    return chosen if chosen in THEMES else "system"
+
+
+def entries(path: str, person: Person) -> list[Entry]:
+    counts = {"machines": visible_machines(person).exclude(state__in=ENDED).count()}
+    return [
+        Entry(
+            place,
+            path == place.url if place.url == "/" else path.startswith(place.url),
+            counts.get(place.url_name),
+        )
+        for place in PLACES
+    ]
+
+
+def shell(request: HttpRequest) -> dict[str, Any]:
+    frame: dict[str, Any] = {
+        "layout": "layouts/fragment.html" if "X-Fragment" in request.headers else "layouts/base.html",
+        "theme": theme_of(request),
+        "themes": THEMES,
+        "keys_off": request.COOKIES.get(KEYS_COOKIE) == "off",
+    }
+    # Answers to a failed CSRF check are drawn before anybody is known.
+    person = getattr(request, "user", None)
+    if isinstance(person, User):
+        frame |= {
+            "entries": entries(request.path, person),
+            "slots": settings.MACHINE_SLOTS,
+            "slots_used": slots_used(),
+        }
+    return frame

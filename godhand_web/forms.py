@@ -1,0 +1,36 @@
+from django import forms
+from django.core.exceptions import ValidationError
+
+from sandboxes.images import store
+
+
+def printable(value: str) -> None:
+    if not value.isprintable():
+        raise ValidationError(
+            "Use letters, numbers and signs only; the name has a character that cannot be shown."
+        )
+
+
+class NewMachine(forms.Form):
+    image = forms.ChoiceField(
+        error_messages={
+            "required": "Choose an image that is built.",
+            "invalid_choice": "That image is not built on this host.",
+        }
+    )
+    name = forms.CharField(
+        required=False,
+        max_length=60,
+        validators=[printable],
+        error_messages={"max_length": "Keep the name within 60 characters; this one has %(show_value)d."},
+    )
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        choices = [(image.name, image.name) for image in store.built()]
+        self.fields["image"].choices = choices  # type: ignore[attr-defined]
+
+
+class Preferences(forms.Form):
+    theme = forms.ChoiceField(choices=[(name, name) for name in ("system", "light", "dark")])
+    keys = forms.ChoiceField(choices=[("on", "on"), ("off", "off")])

@@ -1,0 +1,1 @@
+"""One module per family of pages. Every view asks access.py what exists for the person who asks."""

@@ -1,0 +1,73 @@
+"""For whoever supervises the service: is the process there, and can it do its work."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
+from redis import Redis
+from redis.exceptions import RedisError
+
+from sandboxes.errors import NotBuilt
+from sandboxes.images import store
+
+FIRST_IMAGE = "desktop"
+REDIS_PATIENCE = 0.05
+
+
+def database() -> str | None:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return "does not answer"
+    return None
+
+
+def migrations() -> str | None:
+    try:
+        executor = MigrationExecutor(connection)
+    except DatabaseError:
+        return "unknown, the database does not answer"
+    missing = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    return f"{missing} not applied; restart GodHand to apply them" if missing else None
+
+
+def redis() -> str | None:
+    try:
+        with Redis.from_url(
+            settings.REDIS_URL, socket_timeout=REDIS_PATIENCE, socket_connect_timeout=REDIS_PATIENCE, retry=None
+        ) as client:
+            client.ping()
+    except (OSError, RedisError):
+        return "does not answer"
+    return None
+
+
+def image() -> str | None:
+    try:
+        store.find(FIRST_IMAGE)
+    except NotBuilt as error:
+        return str(error)
+    return None
+
+
+NEEDS: tuple[Callable[[], str | None], ...] = (database, migrations, redis, image)
+
+
+@login_not_required
+@require_safe
+def alive(request: HttpRequest) -> HttpResponse:
+    return JsonResponse({"alive": True})
+
+
+@login_not_required
+@require_safe
+def ready(request: HttpRequest) -> HttpResponse:
+    troubles = {need.__name__: need() for need in NEEDS}
+    well = not any(troubles.values())
+    lines = {name: trouble or "ok" for name, trouble in troubles.items()}
+    return JsonResponse({"ready": well, **lines}, status=200 if well else 503, json_dumps_params={"indent": 1})

@@ -1,0 +1,111 @@
+"""One machine: its desktop, its story, its pictures, its end."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from sandboxes import lifecycle
+from sandboxes.models import Event, Machine, Screenshot, State
+from sandboxes.screenshots import path_of
+
+from ..access import Role, machine_or_404, may_change, role_on
+from ..middleware import gate_url
+from ..tickets import issue
+from .stages import stages
+
+FOREVER = "private, max-age=31536000, immutable"
+EVENTS_SHOWN = 200
+PICTURES_SHOWN = 60
+
+
+def changeable_or_404(request: HttpRequest, machine_id: str) -> Machine:
+    machine = machine_or_404(request.user, machine_id)
+    if not may_change(request.user, machine):
+        raise Http404
+    return machine
+
+
+@require_safe
+def show(request: HttpRequest, machine_id: str) -> HttpResponse:
+    machine = machine_or_404(request.user, machine_id)
+    pictures = list(machine.screenshots.order_by("-pk")[:PICTURES_SHOWN])
+    context = {
+        "machine": machine,
+        "role": role_on(request.user, machine),
+        "may_change": may_change(request.user, machine),
+        "events": Event.objects.filter(machine=machine).order_by("-pk")[:EVENTS_SHOWN],
+        "screenshots": pictures,
+        "screenshot_count": machine.screenshots.count(),
+        "last_picture": pictures[0] if pictures else None,
+        "stages": stages(machine),
+        "tab": "details" if request.GET.get("tab") == "details" else "activity",
+    }
+    return render(request, "machines/machine.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def destroy(request: HttpRequest, machine_id: str) -> HttpResponse:
+    machine = changeable_or_404(request, machine_id)
+    if request.method != "POST":
+        return render(request, "machines/destroy.html", {"machine": machine})
+    if lifecycle.request_destroy(machine):
+        messages.success(request, f"“{machine.name}” is being destroyed.")
+    else:
+        messages.info(request, f"“{machine.name}” has ended already.")
+    return redirect("machine", machine.pk)
+
+
+@require_POST
+def ticket(request: HttpRequest, machine_id: str) -> HttpResponse:
+    machine = machine_or_404(request.user, machine_id)
+    wanted = request.POST.get("role")
+    if wanted not in ("view", "drive"):
+        return JsonResponse({"error": "Ask for the role view or drive."}, status=400)
+    role: Role = "drive" if wanted == "drive" else "view"
+    if role == "drive" and role_on(request.user, machine) != "drive":
+        return JsonResponse({"error": "You may watch this machine, not drive it."}, status=403)
+    if machine.state != State.READY:
+        return JsonResponse({"error": "The desktop is not there now."}, status=409)
+    assert request.user.pk is not None
+    token = issue(machine.pk, request.user.pk, role)
+    return JsonResponse({"url": f"{gate_url(request)}/?token={token}"}, headers={"Cache-Control": "no-store"})
+
+
+@require_POST
+def take_screenshot(request: HttpRequest, machine_id: str) -> HttpResponse:
+    machine = changeable_or_404(request, machine_id)
+    if machine.state == State.READY:
+        lifecycle.request_screenshot(machine, f"Saved by {request.user.get_username()}")
+        messages.success(request, "The screenshot will appear below in a moment.")
+    else:
+        messages.error(request, "There is no desktop to take a picture of now.")
+    return redirect("machine", machine.pk)
+
+
+@require_safe
+def screenshot(request: HttpRequest, machine_id: str, number: int) -> HttpResponse:
+    machine = machine_or_404(request.user, machine_id)
+    all_of_it = Screenshot.objects.filter(machine=machine)
+    shown = get_object_or_404(all_of_it, pk=number)
+    context = {
+        "machine": machine,
+        "shot": shown,
+        "earlier": all_of_it.filter(pk__lt=number).order_by("-pk").first(),
+        "later": all_of_it.filter(pk__gt=number).order_by("pk").first(),
+        "position": all_of_it.filter(pk__lte=number).count(),
+        "count": all_of_it.count(),
+    }
+    return render(request, "machines/screenshot.html", context)
+
+
+@require_safe
+def picture(request: HttpRequest, machine_id: str, sha256: str) -> HttpResponse:
+    machine = machine_or_404(request.user, machine_id)
+    if not machine.screenshots.filter(sha256=sha256).exists():
+        raise Http404
+    try:
+        content = path_of(sha256).read_bytes()
+    except OSError:
+        raise Http404 from None
+    return HttpResponse(content, content_type="image/webp", headers={"Cache-Control": FOREVER})

@@ -1,0 +1,55 @@
+"""The way from a request to a desktop, as a list one can watch getting shorter."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Literal
+
+from sandboxes.models import Event, Machine, State
+
+from ..templatetags.godhand import spoken
+
+WAY = (
+    (State.QUEUED, "Queued"),
+    (State.PROVISIONING, "Network and disk"),
+    (State.BOOTING, "Booting"),
+    (State.READY, "Desktop ready"),
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    title: str
+    progress: Literal["done", "now", "next", "stopped"]
+    since: datetime | None = None
+    took: str = ""
+
+
+def stages(machine: Machine) -> list[Stage]:
+    """Empty once the desktop has been there."""
+    reached = first_times(machine)
+    if State.READY in reached:
+        return []
+    order = [state for state, _ in WAY]
+    last = max((order.index(State(state)) for state in reached if state in order), default=0)
+    ends: dict[str, datetime | None] = {
+        before: reached.get(after, machine.state_since) for before, after in pairwise(order)
+    }
+    found = []
+    for place, (state, title) in enumerate(WAY):
+        since, end = reached.get(state), ends.get(state)
+        if place < last and since and end:
+            found.append(Stage(title, "done", since, spoken(end - since)))
+        elif place == last:
+            found.append(Stage(title, "now" if machine.pending else "stopped", since))
+        else:
+            found.append(Stage(title, "done" if place < last else "next"))
+    return found
+
+
+def first_times(machine: Machine) -> dict[str, datetime]:
+    times: dict[str, datetime] = {}
+    for state, at in Event.objects.filter(machine=machine).values_list("state", "at"):
+        times.setdefault(state, at)
+    times.setdefault(State.QUEUED, machine.created_at)
+    return times

@@ -1,0 +1,164 @@
+"""Every setting is a GODHAND_* variable with a default that is right for one person on one machine."""
+
+import secrets
+import socket
+from pathlib import Path
+
+import dj_database_url
+
+from sandboxes import env
+from sandboxes.host import here
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+HOST = here()
+
+SECRET_KEY_FILE = HOST.home / "secret_key"
+
+
+def secret_key() -> str:
+    given = env.text("GODHAND_SECRET_KEY")
+    if given:
+        return given
+    try:
+        return SECRET_KEY_FILE.read_text().strip()
+    except OSError:
+        return secrets.token_urlsafe(48)
+
+
+SECRET_KEY = secret_key()
+DEBUG = env.boolean("GODHAND_DEBUG", False)
+
+BIND = env.text("GODHAND_BIND", "127.0.0.1")
+PORT = env.port("GODHAND_PORT", 8800)
+GATE_PORT = env.port("GODHAND_GATE_PORT", 8801)
+GATE_URL = env.text("GODHAND_GATE_URL")
+GATE_CONNECTIONS = env.integer("GODHAND_GATE_CONNECTIONS", 200, 1, 10_000)
+PUBLIC_URL = env.text("GODHAND_URL", f"http://{'localhost' if BIND in {'127.0.0.1', '0.0.0.0'} else BIND}:{PORT}")
+MACHINE_HOST = env.text("GODHAND_HOST", socket.gethostname())
+MACHINE_SLOTS = env.integer("GODHAND_MACHINES", 40, 1, 10_000)
+
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env.words("GODHAND_ALLOWED_HOSTS")]
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL.startswith("https://") else []
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
+SESSION_COOKIE_NAME = f"godhand-{PORT}-session"
+CSRF_COOKIE_NAME = f"godhand-{PORT}-csrf"
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "SAMEORIGIN"
+
+INSTALLED_APPS = [
+    "daphne",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "channels",
+    "godhand_web",
+    "sandboxes",
+    "agents",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "godhand_web.middleware.ContentSecurityPolicy",
+]
+
+ROOT_URLCONF = "godhand_web.urls"
+ASGI_APPLICATION = "godhand_web.asgi.application"
+AUTH_USER_MODEL = "godhand_web.User"
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "dashboard"
+LOGOUT_REDIRECT_URL = "login"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "godhand_web.context.shell",
+            ]
+        },
+    }
+]
+
+SQLITE_FILE = HOST.home / "db" / "godhand.sqlite3"
+DATABASES = {
+    "default": dj_database_url.parse(env.text("DATABASE_URL"), conn_health_checks=True)
+    if env.text("DATABASE_URL")
+    else {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": SQLITE_FILE,
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
+    }
+}
+
+REDIS_SOCKET = HOST.run / "redis.sock"
+REDIS_URL = env.text("GODHAND_REDIS_URL", f"unix://{REDIS_SOCKET}")
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL]},
+    }
+}
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://")
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "agents"
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 10, "socket_connect_timeout": 3}
+CELERY_BEAT_SCHEDULE_FILENAME = str(HOST.run / "beat-schedule")
+CELERY_BEAT_SCHEDULE = {
+    "reap": {
+        "task": "sandboxes.tasks.reap",
+        "schedule": 30.0,
+        "options": {"queue": f"machines.{MACHINE_HOST}", "expires": 25},
+    }
+}
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = HOST.home / "static"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_MAX_AGE = 60
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/vendor/[^/]+-\d"
+SCREENSHOTS = HOST.home / "screenshots"
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname:<7} {name}: {message}", "style": "{"}},
+    "handlers": {"stdout": {"class": "logging.StreamHandler", "stream": "ext://sys.stdout", "formatter": "line"}},
+    "root": {"handlers": ["stdout"], "level": env.text("GODHAND_LOG_LEVEL", "INFO")},
+    "loggers": {"daphne.http_protocol": {"level": "WARNING"}, "twisted": {"level": "WARNING"}},
+}

@@ -1,0 +1,76 @@
+"""The small vocabulary all templates share: icons, states, durations."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import template
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from sandboxes.models import State
+
+register = template.Library()
+
+SPRITE = "vendor/lucide-1.62.0/sprite.svg"
+
+
+@dataclass(frozen=True)
+class Look:
+    icon: str
+    word: str
+    tone: str
+
+
+LOOKS = {
+    State.QUEUED: Look("clock", "Queued", "wait"),
+    State.PROVISIONING: Look("network", "Preparing", "wait"),
+    State.BOOTING: Look("power", "Booting", "wait"),
+    State.READY: Look("circle-dot", "Ready", "run"),
+    State.DESTROYING: Look("hourglass", "Stopping", "infra"),
+    State.DESTROYED: Look("circle-slash", "Destroyed", "infra"),
+    State.FAILED: Look("circle-x", "Failed", "fail"),
+    State.LOST: Look("unplug", "Lost", "infra"),
+}
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    return format_html(
+        '<svg class="icon" aria-hidden="true" focusable="false"><use href="{}#{}"></use></svg>', static(SPRITE), name
+    )
+
+
+@register.filter
+def look(state: str) -> Look:
+    return LOOKS[State(state)]
+
+
+@register.inclusion_tag("parts/state.html")
+def state(value: str) -> dict[str, Any]:
+    return {"look": look(value)}
+
+
+@register.filter
+def elapsed(since: datetime) -> str:
+    return spoken(timezone.now() - since)
+
+
+def spoken(span: timedelta) -> str:
+    """The two largest units that matter. `static/js/lib/elapsed.js` says the same once a second."""
+    seconds = max(0, int(span.total_seconds()))
+    days, hours, minutes = seconds // 86400, seconds // 3600 % 24, seconds // 60 % 60
+    if days:
+        return f"{days} d {hours} h"
+    if hours:
+        return f"{hours} h {minutes} min"
+    if minutes:
+        return f"{minutes} min {seconds % 60} s"
+    return f"{seconds} s"
+
+
+@register.filter
+def short(digest: str) -> str:
+    return digest.removeprefix("sha256:")[:12]

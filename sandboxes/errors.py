@@ -1,0 +1,46 @@
+"""What can go wrong with a machine. Every message is a sentence that may be shown to a person.
+
+SandboxError
+├── Unavailable      this backend, image or tool cannot be used here; the sentence names the fix
+│   └── NotBuilt     the image has not been built on this host yet
+├── BuildFailed      an image could not be built
+├── Gone             the machine is not there any more, or does not answer
+├── Refused          the machine answered and said no: bad token, bad request, unknown user
+├── TimedOut         a command took longer than it was given; its whole process tree is dead
+└── OutputLimit      a command or file gave more bytes than the caller allowed
+
+Missing files, directories in place of files and forbidden paths are Python's own FileNotFoundError,
+IsADirectoryError and PermissionError. A program that is missing or fails is a result, not an error.
+"""
+
+
+class SandboxError(Exception):
+    pass
+
+
+class Unavailable(SandboxError):
+    pass
+
+
+class NotBuilt(Unavailable):
+    pass
+
+
+class BuildFailed(SandboxError):
+    pass
+
+
+class Gone(SandboxError):
+    pass
+
+
+class Refused(SandboxError):
+    pass
+
+
+class TimedOut(SandboxError):
+    pass
+
+
+class OutputLimit(SandboxError):
+    pass

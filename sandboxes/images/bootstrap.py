@@ -1,0 +1,127 @@
+"""Runs mmdebstrap: turns its chatter into phases, and its failures into sentences."""
+
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..errors import BuildFailed
+from .recipe import Recipe
+
+# Everything runs in namespaces of its own and dies with the builder, so that no mount, daemon or half-done
+# download outlives a killed build.
+CONTAINED = [
+    "setpriv",
+    "--pdeathsig",
+    "KILL",
+    "unshare",
+    "--mount",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+]
+
+_DOCUMENTATION = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/info/*", "/usr/share/lintian/*")
+_PHASES = (
+    (re.compile(r"I: running apt-get update"), "resolving packages"),
+    (re.compile(r"(\d+) newly installed"), "downloading {} packages"),
+    (re.compile(r"I: installing essential packages"), "unpacking the base system"),
+    (re.compile(r"Unpacking \S+"), "unpacking packages"),
+    (re.compile(r"Setting up \S+"), "configuring packages"),
+)
+_NETWORK = re.compile(
+    r"(Temporary failure resolving|Could not resolve|Could not connect|Unable to connect|Connection (?:timed out|"
+    r"refused|failed)|Failed to fetch|Network is unreachable|NameResolutionError|Could not find a version)[^\n]*"
+)
+_UNKNOWN_PACKAGE = re.compile(r"Unable to locate package (\S+)")
+_FULL = re.compile(r"No space left on device|You don't have enough free space")
+
+Say = Callable[[str], None]
+
+
+def bootstrap(recipe: Recipe, root: Path, log: Path, say: Say) -> None:
+    """Raises BuildFailed."""
+    phases = _Phases(say)
+    code = run([*CONTAINED, *command(recipe, root)], log, phases.read)
+    if code:
+        raise failure(recipe, log, "mmdebstrap")
+
+
+def command(recipe: Recipe, root: Path) -> list[str]:
+    """Without a mirror: mmdebstrap's own default for the suite is the right one."""
+    leave_out = [f"--dpkgopt=path-exclude={path}" for path in (*_DOCUMENTATION, *recipe.leave_out)]
+    return [
+        "mmdebstrap",
+        "--verbose",
+        "--mode=root",
+        "--format=directory",
+        f"--variant={recipe.variant}",
+        f"--include={','.join(recipe.packages)}",
+        *leave_out,
+        "--dpkgopt=path-include=/usr/share/doc/*/copyright",
+        recipe.suite,
+        str(root),
+    ]
+
+
+def run(argv: Sequence[str], log: Path, read: Say) -> int:
+    """Run to the end, every line to the log and to `read`; on any exception the program is killed first."""
+    with (
+        log.open("a") as file,
+        subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        ) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                file.write(line)
+                read(line)
+            return process.wait()
+        except BaseException:
+            process.kill()
+            raise
+
+
+def failure(recipe: Recipe, log: Path, what: str) -> BuildFailed:
+    told = log.read_text(errors="replace")
+    unknown = _UNKNOWN_PACKAGE.search(told)
+    if unknown:
+        return BuildFailed(f"The recipe “{recipe.name}” wants a package that does not exist: {unknown[1]}.")
+    if _FULL.search(told):
+        return BuildFailed(
+            f"The disk ran full while building “{recipe.name}”; free some space and build again."
+        )
+    network = _NETWORK.search(told)
+    if network:
+        return BuildFailed(
+            f"The packages of “{recipe.name}” could not be downloaded ({network[0].strip()}); "
+            f"check the network and build again."
+        )
+    last = next((line for line in reversed(told.splitlines()) if line.strip()), "it said nothing")
+    return BuildFailed(
+        f"Building “{recipe.name}” failed in {what}: {last.strip()} The whole story is in {log}."
+    )
+
+
+class _Phases:
+    """Says each phase once, and never goes back to an earlier one."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._left = list(_PHASES)
+
+    def read(self, line: str) -> None:
+        for index, (pattern, title) in enumerate(self._left):
+            match = pattern.search(line)
+            if match:
+                self._left = self._left[index + 1 :]
+                self._say(title.format(*match.groups()))
+                return

@@ -1,0 +1,121 @@
+"""Builds an image: recipe → root filesystem, manifest, digest; then switches `current` to it in one step."""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..errors import BuildFailed, NotBuilt, Unavailable
+from ..host import here
+from . import recipe as recipes_folder
+from . import store, workshop
+from .bootstrap import bootstrap
+from .furnish import furnish, installed
+from .recipe import GUEST, GUEST_FILES, RECIPES, Recipe
+from .store import MANIFEST, ROOTFS, Image
+from .treedigest import measure
+
+MANIFEST_VERSION = 1
+
+
+def build(name: str, progress: Callable[[str], None], force: bool = False, recipes: Path = RECIPES) -> Image:
+    """Return at once when the recipe has not changed since the last build, unless `force`.
+
+    `progress` gets one short line per phase. Raises Unavailable, BuildFailed, KeyboardInterrupt; in each case
+    the image that was current stays so, and nothing unfinished is left.
+    """
+    recipe = recipes_folder.load(name, recipes)
+    _require_guest()
+    image = _current(recipe)
+    if image and not force:
+        return image
+    _require_tools()
+    place = here().images / name
+    say = _timed(progress)
+    with workshop.locked(place, lambda: say(f"another build of {name} is running; waiting for it")):
+        image = _current(recipe)
+        if image and not force:
+            return image
+        workshop.sweep(place)
+        _require_space(recipe, place)
+        with workshop.fresh_directory(place) as directory:
+            _assemble(recipe, directory, place / "build.log", say)
+            return _publish(recipe, place, directory)
+
+
+def _assemble(recipe: Recipe, directory: Path, log: Path, say: Callable[[str], None]) -> None:
+    root = directory / ROOTFS
+    log.write_text("")
+    bootstrap(recipe, root, log, say)
+    say("adding files and setting up")
+    furnish(recipe, root, log)
+    say("computing the digest")
+    tree = measure(root)
+    manifest = {
+        "version": MANIFEST_VERSION,
+        "name": recipe.name,
+        "title": recipe.title,
+        "description": recipe.description,
+        "digest": tree.digest,
+        "recipe_digest": recipe.digest,
+        "built": datetime.now(UTC).isoformat(timespec="seconds"),
+        "size": tree.size,
+        "suite": recipe.suite,
+        "user": recipe.user.name if recipe.user else "root",
+        "env": dict(recipe.env),
+        "packages": installed(root),
+        "python": list(recipe.python),
+    }
+    (directory / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
+    say("done")
+
+
+def _publish(recipe: Recipe, place: Path, directory: Path) -> Image:
+    try:
+        previous = [store.find(recipe.name)]
+    except NotBuilt:
+        previous = []
+    digest = json.loads((directory / MANIFEST).read_text())["digest"]
+    workshop.publish(place, directory, digest)
+    image = store.find(recipe.name)
+    workshop.prune(place, keep=[image, *previous])
+    return image
+
+
+def _current(recipe: Recipe) -> Image | None:
+    try:
+        image = store.find(recipe.name)
+    except NotBuilt:
+        return None
+    return image if image.manifest.get("recipe_digest") == recipe.digest else None
+
+
+def _require_guest() -> None:
+    for name in GUEST_FILES:
+        if not (GUEST / name).is_file():
+            raise BuildFailed(
+                f"{GUEST / name} is missing, and every image carries it; restore it from the repository."
+            )
+
+
+def _require_tools() -> None:
+    if os.geteuid() != 0:
+        raise Unavailable("Images are built as root; run the same command with sudo.")
+    if not shutil.which("mmdebstrap"):
+        raise Unavailable("mmdebstrap is missing; install it with: apt-get install mmdebstrap")
+
+
+def _require_space(recipe: Recipe, place: Path) -> None:
+    free = shutil.disk_usage(place).free >> 20
+    if free < recipe.space_mib:
+        raise Unavailable(
+            f"Building “{recipe.name}” needs {recipe.space_mib} MiB in {place}, and only {free} MiB are free."
+        )
+
+
+def _timed(progress: Callable[[str], None]) -> Callable[[str], None]:
+    started = time.monotonic()
+    return lambda phase: progress(f"{time.monotonic() - started:5.0f} s  {phase}")

@@ -1,0 +1,189 @@
+"""The only writer of a machine's state. A move is one conditional update; whoever changes the row has won."""
+
+import logging
+import random
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from . import publish
+from .base import Sandbox
+from .errors import SandboxError
+from .images import store
+from .models import ENDED, Event, Machine, State
+from .registry import backend
+
+log = logging.getLogger(__name__)
+
+MOVES: Mapping[State, tuple[State, ...]] = {
+    State.PROVISIONING: (State.QUEUED,),
+    State.BOOTING: (State.PROVISIONING,),
+    State.READY: (State.BOOTING,),
+    State.FAILED: (State.QUEUED, State.PROVISIONING, State.BOOTING),
+    State.LOST: (State.READY,),
+    State.DESTROYING: (State.QUEUED, State.PROVISIONING, State.BOOTING, State.READY),
+    State.DESTROYED: (State.DESTROYING,),
+}
+
+CALM = [
+    "amber",
+    "brisk",
+    "calm",
+    "clear",
+    "early",
+    "gentle",
+    "keen",
+    "level",
+    "lucid",
+    "mellow",
+    "noble",
+    "plain",
+    "quiet",
+    "ready",
+    "steady",
+    "swift",
+]
+BIRDS = [
+    "crane",
+    "finch",
+    "heron",
+    "ibis",
+    "kestrel",
+    "lark",
+    "linnet",
+    "martin",
+    "owl",
+    "plover",
+    "raven",
+    "robin",
+    "swift",
+    "tern",
+    "wren",
+    "wagtail",
+]
+
+
+class Person(Protocol):
+    pk: Any
+
+
+class SlotsUsed(SandboxError):
+    pass
+
+
+def request_machine(owner: Person, *, image: str, name: str = "", kind: str = "gvisor") -> Machine:
+    """A queued row; its host's worker does the rest. Raises NotBuilt, Unavailable, SlotsUsed."""
+    found = store.find(image)
+    backend(kind)
+    with transaction.atomic():
+        if Machine.objects.exclude(state__in=ENDED).count() >= settings.MACHINE_SLOTS:
+            raise SlotsUsed(
+                f"All {settings.MACHINE_SLOTS} machine slots are in use: destroy a machine, or raise GODHAND_MACHINES."
+            )
+        machine = Machine.objects.create(
+            name=name or f"{random.choice(CALM)}-{random.choice(BIRDS)}",
+            owner_id=owner.pk,
+            backend=kind,
+            image=image,
+            image_digest=found.digest,
+            host=settings.MACHINE_HOST,
+        )
+        note(machine, f"Queued on {machine.host}")
+    enqueue("create", machine)
+    return machine
+
+
+def request_destroy(machine: Machine) -> bool:
+    """False when it is being destroyed or has ended already."""
+    moved = move(machine.pk, State.DESTROYING, "Stopping")
+    if moved:
+        enqueue("destroy", machine)
+    return moved
+
+
+def request_screenshot(machine: Machine, label: str) -> None:
+    enqueue("screenshot", machine, label, queue="agents")
+
+
+def create(machine_id: str) -> None:
+    """Runs on the machine's host, as root."""
+    if not move(machine_id, State.PROVISIONING, "Making network and disk"):
+        return
+    try:
+        _bring_up(Machine.objects.get(pk=machine_id))
+    except SandboxError as error:
+        fail(machine_id, str(error))
+    except Exception:
+        fail(machine_id, "GodHand made a mistake while creating it; ./godhand logs machines has the details.")
+        raise
+
+
+def _bring_up(machine: Machine) -> None:
+    image = store.find(machine.image)
+    kind = backend(machine.backend)
+    sandbox = kind.create(machine.pk, image, kind.Options(hostname=machine.image))
+    try:
+        Machine.objects.filter(pk=machine.pk).update(handle=sandbox.handle, image_digest=image.digest)
+        if move(machine.pk, State.BOOTING, "Starting the desktop"):
+            sandbox.start()
+            if move(machine.pk, State.READY, "Desktop is up"):
+                return
+    except BaseException:
+        sandbox.destroy()
+        raise
+    # Somebody asked for its destruction while it was being made.
+    sandbox.destroy()
+
+
+def destroy(machine_id: str) -> None:
+    """Runs on the machine's host, as root. Harmless when repeated."""
+    machine = Machine.objects.filter(pk=machine_id, state=State.DESTROYING).first()
+    if machine is not None:
+        attach(machine).destroy()
+        move(machine_id, State.DESTROYED, "Nothing of it is left on the host")
+
+
+def fail(machine_id: str, sentence: str) -> None:
+    machine = Machine.objects.get(pk=machine_id)
+    if move(machine_id, State.FAILED, sentence):
+        attach(machine).destroy()
+
+
+def lose(machine_id: str, sentence: str) -> None:
+    machine = Machine.objects.get(pk=machine_id)
+    if move(machine_id, State.LOST, sentence):
+        attach(machine).destroy()
+
+
+def attach(machine: Machine) -> Sandbox:
+    return backend(machine.backend).attach(machine.handle or {"id": machine.pk})
+
+
+def move(machine_id: str, to: State, detail: str) -> bool:
+    with transaction.atomic():
+        changed = Machine.objects.filter(pk=machine_id, state__in=MOVES[to]).update(
+            state=to, state_since=timezone.now(), detail=detail[:400]
+        )
+        if changed:
+            note(Machine.objects.get(pk=machine_id), detail)
+    return bool(changed)
+
+
+def note(machine: Machine, text: str) -> None:
+    """One line in the machine's story, and a hint to whoever is looking."""
+    Event.objects.create(machine=machine, state=machine.state, text=text[:400])
+    publish.machine_changed(machine)
+
+
+def enqueue(task: str, machine: Machine, *arguments: str, queue: str = "") -> None:
+    """A lost message is made good by the reaper, so a broker that is down delays a machine and loses nothing."""
+    from . import tasks
+
+    signature = getattr(tasks, task).s(machine.pk, *arguments)
+    try:
+        signature.apply_async(queue=queue or f"machines.{machine.host}", retry=False)
+    except (OSError, tasks.BrokerDown) as error:
+        log.warning("“%s” of machine %s waits for the reaper: %s", task, machine.pk, error)

@@ -1,0 +1,102 @@
+"""Machines as rows. Only `lifecycle.py` changes a state.
+
+queued ─▶ provisioning ─▶ booting ─▶ ready ─▶ destroying ─▶ destroyed
+   │           │             │         │          ▲
+   ├───────────┴─────────────┴─▶ failed┼──────────┤   failed: it never became ready
+   │                                   └─▶ lost ──┤   lost: it was ready and its processes are gone
+   └──────────────────────────────────────────────┘
+"""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from .ids import new_id
+
+
+class State(models.TextChoices):
+    QUEUED = "queued"
+    PROVISIONING = "provisioning"
+    BOOTING = "booting"
+    READY = "ready"
+    DESTROYING = "destroying"
+    DESTROYED = "destroyed"
+    FAILED = "failed"
+    LOST = "lost"
+
+
+PENDING = (State.QUEUED, State.PROVISIONING, State.BOOTING)
+ON_HOST = (State.PROVISIONING, State.BOOTING, State.READY, State.DESTROYING)
+ENDED = (State.DESTROYED, State.FAILED, State.LOST)
+
+
+class Machine(models.Model):
+    id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
+    name = models.CharField(max_length=60)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="machines")
+    backend = models.CharField(max_length=20)
+    image = models.CharField(max_length=40)
+    image_digest = models.CharField(max_length=64, blank=True)
+    host = models.CharField(max_length=100)
+    state = models.CharField(max_length=20, choices=State.choices, default=State.QUEUED)
+    state_since = models.DateTimeField(default=timezone.now)
+    detail = models.CharField(max_length=400, blank=True)
+    handle = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[models.Manager["Machine"]] = models.Manager()
+
+    class Meta:
+        ordering = ("-created_at",)
+        indexes = (models.Index(fields=["state"]), models.Index(fields=["owner", "-created_at"]))
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def pending(self) -> bool:
+        return self.state in PENDING
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED
+
+
+class Event(models.Model):
+    """What happened to a machine, in order. Append-only; pages fetch what follows the last number they know."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="events")
+    at = models.DateTimeField(default=timezone.now)
+    state = models.CharField(max_length=20, choices=State.choices)
+    text = models.CharField(max_length=400)
+
+    objects: ClassVar[models.Manager["Event"]] = models.Manager()
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Screenshot(models.Model):
+    """A picture of a desktop that somebody wanted to keep. The bytes are in a file named by their hash."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="screenshots")
+    sha256 = models.CharField(max_length=64)
+    label = models.CharField(max_length=200)
+    width = models.PositiveIntegerField()
+    height = models.PositiveIntegerField()
+    click_x = models.PositiveIntegerField(null=True, blank=True)
+    click_y = models.PositiveIntegerField(null=True, blank=True)
+    taken_at = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[models.Manager["Screenshot"]] = models.Manager()
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return self.label

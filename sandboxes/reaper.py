@@ -1,0 +1,87 @@
+"""Makes rows and host agree, both ways, and delivers what a lost message left undone.
+
+A thing on the host that no row claims is removed at its second sighting: between the two, whoever is making it has
+time to say so. At start-up nothing is being made, so one sighting is enough.
+"""
+
+import logging
+from datetime import timedelta
+
+import redis
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from . import lifecycle
+from .host import here
+from .models import ENDED, ON_HOST, Machine, State
+from .network import ensure_firewall, remove_firewall
+from .registry import kinds
+
+log = logging.getLogger(__name__)
+
+STUCK_AFTER = timedelta(minutes=3)
+STRIKE_SECONDS = 600
+
+
+def sweep() -> None:
+    """At start-up, before any worker of this host runs."""
+    finish_interrupted(older_than=timedelta(0))
+    note_dead_machines()
+    for kind, machine_id in unclaimed():
+        _remove(kind, machine_id)
+
+
+def clear_host() -> None:
+    """At shutdown, when no worker of this host runs any more."""
+    for machine in _mine().exclude(state__in=ENDED):
+        lifecycle.move(machine.pk, State.DESTROYING, "GodHand was shut down")
+        lifecycle.destroy(machine.pk)
+    for kind, machine_id in unclaimed():
+        _remove(kind, machine_id)
+    remove_firewall(here())
+
+
+def reap() -> None:
+    ensure_firewall(here())
+    finish_interrupted(older_than=STUCK_AFTER)
+    note_dead_machines()
+    strikes = redis.Redis.from_url(settings.REDIS_URL)
+    for kind, machine_id in unclaimed():
+        if not strikes.set(f"reaper:strike:{machine_id}", 1, nx=True, ex=STRIKE_SECONDS):
+            _remove(kind, machine_id)
+
+
+def unclaimed() -> list[tuple[str, str]]:
+    claimed = set(_mine().filter(state__in=ON_HOST).values_list("pk", flat=True))
+    return [
+        (kind, handle["id"])
+        for kind, sandbox in kinds().items()
+        for handle in sandbox.owned()
+        if handle["id"] not in claimed
+    ]
+
+
+def finish_interrupted(older_than: timedelta) -> None:
+    stale = _mine().filter(state_since__lte=timezone.now() - older_than)
+    for machine in stale.filter(state=State.DESTROYING):
+        lifecycle.destroy(machine.pk)
+    for machine in stale.filter(state__in=(State.PROVISIONING, State.BOOTING)):
+        lifecycle.fail(machine.pk, "The worker that was making it died; make a new one.")
+    for machine in stale.filter(state=State.QUEUED):
+        lifecycle.enqueue("create", machine)
+
+
+def note_dead_machines() -> None:
+    for machine in _mine().filter(state=State.READY):
+        if not lifecycle.attach(machine).alive():
+            lifecycle.lose(machine.pk, "Its processes are gone: the host restarted, or something killed them.")
+
+
+def _mine() -> QuerySet[Machine]:
+    return Machine.objects.filter(host=settings.MACHINE_HOST)
+
+
+def _remove(kind: str, machine_id: str) -> None:
+    log.warning("removing %s machine %s, which no row claims", kind, machine_id)
+    kinds()[kind].attach({"id": machine_id}).destroy()

@@ -1,0 +1,120 @@
+"""gVisor's `runsc` as a program: found, started apart from the caller, asked, killed."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from . import env
+from .errors import Gone, Unavailable
+from .host import Host
+from .network import namespace_path
+
+FLAGS = ("--platform=systrap", "--overlay2=root:memory", "--network=sandbox")
+
+# Kernels from 6.x on show net.core in every network namespace, which runsc 20240729 takes for the root one and
+# refuses. A private mount namespace covers that directory as it is seen from the target. Slave propagation lets
+# the unmounting of other machines' namespaces through: a private copy would keep them alive.
+COVERED_START = 'namespace=$1; shift; nsenter --net="$namespace" mount -t tmpfs none /proc/sys/net/core; exec "$@"'
+
+
+def binary(host: Host) -> str:
+    """Raises Unavailable with the fix."""
+    given = env.text("GODHAND_RUNSC")
+    candidates = [given] if given else [shutil.which("runsc"), str(host.tools / "runsc/usr/bin/runsc")]
+    for candidate in candidates:
+        if candidate and os.access(candidate, os.X_OK):
+            return candidate
+    raise Unavailable(f"runsc is not installed{f' at {given}' if given else ''}: run ./godhand doctor for the fix.")
+
+
+class Runsc:
+    """One installation's containers; `root` is where runsc keeps their state."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.root = host.machines / ".runsc"
+
+    def run(self, container: str, bundle: Path, namespace: str) -> None:
+        """Start and return; the machine belongs to no process of ours. Raises Gone with runsc's last words."""
+        log = bundle / "runsc.log"
+        argv = self._argv("--log", str(log), "run", "-detach", "-bundle", str(bundle), container)
+        covered = ["unshare", "--mount", "--propagation", "slave", "sh", "-c", COVERED_START, "sh"]
+        with (bundle / "console.log").open("wb") as console:
+            code = subprocess.run(
+                [*covered, str(namespace_path(namespace)), *argv],
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=console,
+                start_new_session=True,
+                timeout=60,
+                check=False,
+            ).returncode
+        if code:
+            raise Gone(f"runsc could not start the machine: {_last_words(console.name, log)}")
+
+    def exec_argv(self, container: str, *argv: str, flags: Sequence[str] = ()) -> list[str]:
+        return self._argv("exec", *flags, container, *argv)
+
+    def state(self, container: str) -> dict[str, Any] | None:
+        result = self._ask("state", container)
+        if result.returncode:
+            return None
+        found: dict[str, Any] = json.loads(result.stdout)
+        return found
+
+    def containers(self) -> list[str]:
+        """Also those whose state is too broken for runsc to list."""
+        if not self.root.is_dir():
+            return []
+        return sorted({path.name.partition("_sandbox:")[0] for path in self.root.glob("*_sandbox:*")})
+
+    def remove(self, container: str) -> None:
+        """Kill and forget, whatever state it is in.
+
+        Killing first is ten times quicker than `runsc delete -force`, which asks politely and looks seldom.
+        """
+        for pid in self.processes(container):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if self.root.is_dir() and any(self.root.glob(f"*{container}*")):
+            self._ask("delete", "-force", container)
+            for leftover in self.root.glob(f"*{container}*"):
+                leftover.unlink(missing_ok=True)
+
+    def processes(self, container: str, roles: Sequence[bytes] = (b"runsc-sandbox", b"runsc-gofer")) -> Iterator[int]:
+        """Found by the arguments they were started with; the gofer's name the container only in a path."""
+        root, name = os.fsencode(self.root), container.rpartition("-")[2].encode()
+        for directory in Path("/proc").iterdir():
+            if not directory.name.isdigit():
+                continue
+            with suppress(OSError):
+                argv = (directory / "cmdline").read_bytes().split(b"\0")
+                if argv[0] in roles and any(root in word for word in argv) and any(name in word for word in argv):
+                    yield int(directory.name)
+
+    def alive(self, container: str) -> bool:
+        return any(self.processes(container, roles=(b"runsc-sandbox",)))
+
+    def _argv(self, *arguments: str) -> list[str]:
+        return [binary(self.host), "--root", str(self.root), *FLAGS, *arguments]
+
+    def _ask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self._argv(*arguments),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+
+def _last_words(*logs: str | Path) -> str:
+    lines = [line for log in logs if Path(log).exists() for line in Path(log).read_text(errors="replace").splitlines()]
+    return lines[-1][:300] if lines else "it said nothing"

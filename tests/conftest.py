@@ -1,0 +1,66 @@
+"""Real parts for every test: one private Redis, one machine, one whole installation per session, made on demand."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+REAL_HOME = Path(os.environ.get("GODHAND_HOME", "/var/lib/godhand"))
+TEST_HOME = Path(tempfile.mkdtemp(prefix="godhand-test-", dir="/var/tmp"))
+TEST_HOME.chmod(0o755)
+
+os.environ["GODHAND_IMAGES"] = os.environ.get("GODHAND_IMAGES", str(REAL_HOME / "images"))
+if (REAL_HOME / "tools/runsc/usr/bin/runsc").exists():
+    os.environ.setdefault("GODHAND_RUNSC", str(REAL_HOME / "tools/runsc/usr/bin/runsc"))
+os.environ["GODHAND_HOME"] = str(TEST_HOME)
+
+from redis import Redis  # noqa: E402
+
+from godhand_web.cli.processes import wait_until  # noqa: E402
+from godhand_web.cli.system import REDIS_PROGRAMS  # noqa: E402
+from sandboxes.backends.gvisor import GvisorSandbox, Options  # noqa: E402
+from sandboxes.host import here  # noqa: E402
+from sandboxes.ids import new_id  # noqa: E402
+from sandboxes.images import store  # noqa: E402
+from sandboxes.network import remove_firewall  # noqa: E402
+
+
+def pytest_sessionfinish() -> None:
+    for handle in GvisorSandbox.owned():
+        GvisorSandbox.attach(handle).destroy()
+    remove_firewall(here())
+    shutil.rmtree(TEST_HOME, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    directory = Path(tempfile.mkdtemp(prefix="redis-", dir=TEST_HOME))
+    program = next(path for path in map(shutil.which, REDIS_PROGRAMS) if path)
+    socket = directory / "redis.sock"
+    argv = ["redis-server", "--port", "0", "--unixsocket", str(socket), "--dir", str(directory), "--save", ""]
+    url = f"unix://{socket}"
+    process = subprocess.Popen(argv, executable=program, stdout=subprocess.DEVNULL)
+    try:
+        assert wait_until(socket.exists, 10)
+        with Redis.from_url(url) as client:
+            assert wait_until(client.ping, 10)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture(scope="session")
+def machine() -> Iterator[GvisorSandbox]:
+    """One started desktop that tests share: leave it as you found it."""
+    sandbox = GvisorSandbox.create(new_id(), store.find("desktop"), Options())
+    try:
+        sandbox.start()
+        yield sandbox
+    finally:
+        sandbox.destroy()
