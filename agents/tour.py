@@ -15,9 +15,10 @@ ANSWER = "/tmp/tour-answer"
 BUTTONS = ("--ok-label=Press me", "--cancel-label=Not now")
 STILLNESS = 0.3
 PATIENCE = 5
+WINDOW_SECONDS = 30
 TITLE = "Hello from GodHand"
 QUESTION = "A person, or an agent, can press this button.\nThis time it is GodHand itself."
-NOTE = "GodHand pressed the button and typed this line — with ✓ and é, by VNC key events.\n"
+NOTE = "GodHand pressed the button and wrote this note.\nKeys went over VNC: “é”, “✓” and “你好” included.\n"
 
 Save = Callable[[Screen, str, tuple[int, int] | None], None]
 
@@ -44,7 +45,7 @@ def _ask(sandbox: Sandbox, desktop: Desktop) -> tuple[int, int]:
     with sandbox.guest() as guest:
         guest.bash(f"rm -f {ANSWER}; ({dialog}; echo $? >{ANSWER}) >/dev/null 2>&1 &")
     left, top, width, height = _window(sandbox, desktop, TITLE)
-    return left + width * 3 // 4, top + height - 24
+    return left + width * 3 // 4, top + height * 78 // 100
 
 
 def _window(sandbox: Sandbox, desktop: Desktop, title: str) -> tuple[int, int, int, int]:
@@ -59,12 +60,14 @@ def _window(sandbox: Sandbox, desktop: Desktop, title: str) -> tuple[int, int, i
         "--shell",
         "%1",
     ]
-    found = sandbox.exec(search, timeout=30)
+    found = sandbox.exec(search, timeout=WINDOW_SECONDS)
     facts = dict(line.split("=", 1) for line in found.stdout.decode().splitlines() if "=" in line)
     if found.returncode or not {"X", "Y", "WIDTH", "HEIGHT"} <= facts.keys():
         raise TourFailed(f"The window “{title}” did not open.")
+    box = (int(facts["X"]), int(facts["Y"]), int(facts["WIDTH"]), int(facts["HEIGHT"]))
+    desktop.wait_until(lambda screen: not screen.crop(*box).blank, WINDOW_SECONDS)
     _settle(desktop)
-    return int(facts["X"]), int(facts["Y"]), int(facts["WIDTH"]), int(facts["HEIGHT"])
+    return box
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Sockets say "look again" and nothing else. Whoever may not look is turned away before the handshake ends."""
 
 import logging
-from typing import Any
+from typing import Any, cast
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
@@ -23,7 +23,7 @@ class Hints(AsyncJsonWebsocketConsumer):
         raise NotImplementedError
 
     async def connect(self) -> None:
-        group = await self.group_for(self.scope["user"])
+        group = await self.group_for(cast(Person, self.scope["user"]))
         if group is None:
             await self.close()
             return

@@ -6,9 +6,7 @@ from sandboxes.images import store
 
 def printable(value: str) -> None:
     if not value.isprintable():
-        raise ValidationError(
-            "Use letters, numbers and signs only; the name has a character that cannot be shown."
-        )
+        raise ValidationError("Use letters, numbers and signs only; the name has a character that cannot be shown.")
 
 
 class NewMachine(forms.Form):

@@ -6,8 +6,12 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from godhand_web.models import User
 
 ROOT = Path(__file__).parents[1]
 REAL_HOME = Path(os.environ.get("GODHAND_HOME", "/var/lib/godhand"))
@@ -39,7 +43,9 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
-    directory = Path(tempfile.mkdtemp(prefix="redis-", dir=TEST_HOME))
+    """Where the settings expect the private one to be."""
+    directory = here().run
+    directory.mkdir(exist_ok=True)
     program = next(path for path in map(shutil.which, REDIS_PROGRAMS) if path)
     socket = directory / "redis.sock"
     argv = ["redis-server", "--port", "0", "--unixsocket", str(socket), "--dir", str(directory), "--save", ""]
@@ -53,6 +59,27 @@ def redis_url() -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(10)
+
+
+@pytest.fixture
+def owner(db: None) -> "User":
+    return make_user("owner")
+
+
+@pytest.fixture
+def stranger(db: None) -> "User":
+    return make_user("stranger")
+
+
+@pytest.fixture
+def staff(db: None) -> "User":
+    return make_user("staff", is_staff=True)
+
+
+def make_user(name: str, *, is_staff: bool = False) -> "User":
+    from godhand_web.models import User
+
+    return User.objects.create_user(name, is_staff=is_staff)
 
 
 @pytest.fixture(scope="session")

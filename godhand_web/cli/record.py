@@ -18,8 +18,12 @@ def record_file() -> Path:
 
 
 def read() -> Record | None:
+    return read_from(record_file())
+
+
+def read_from(file: Path) -> Record | None:
     try:
-        found: Record = json.loads(record_file().read_text())
+        found: Record = json.loads(file.read_text())
     except (OSError, ValueError):
         return None
     return found

@@ -34,7 +34,7 @@ class ImageCard:
 
     @property
     def built_at(self) -> datetime | None:
-        value = self.built.manifest.get("built_at") if self.built else None
+        value = self.built.manifest.get("built") if self.built else None
         return parse_datetime(value) if isinstance(value, str) else None
 
 

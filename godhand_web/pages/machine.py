@@ -69,7 +69,9 @@ def ticket(request: HttpRequest, machine_id: str) -> HttpResponse:
         return JsonResponse({"error": "The desktop is not there now."}, status=409)
     assert request.user.pk is not None
     token = issue(machine.pk, request.user.pk, role)
-    return JsonResponse({"url": f"{gate_url(request)}/?token={token}"}, headers={"Cache-Control": "no-store"})
+    return JsonResponse(
+        {"url": f"{gate_url(request)}/vnc/{machine.pk}?ticket={token}"}, headers={"Cache-Control": "no-store"}
+    )
 
 
 @require_POST

@@ -1,10 +1,24 @@
 """The host's side of the guest: commands, shells and files inside one machine."""
 
+import errno
+import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import NoReturn, Self
+
+from ..errors import Gone, OutputLimit, Refused, TimedOut
+from .connection import Connection, Dropped, Header, field, readable
 
 MIB = 1 << 20
+MARGIN = 20.0
+LISTING_LIMIT = 16 * MIB
+FILE_ERRORS: dict[str, tuple[type[OSError], int, str]] = {
+    "not_found": (FileNotFoundError, errno.ENOENT, "No such file or directory"),
+    "is_directory": (IsADirectoryError, errno.EISDIR, "Is a directory"),
+    "not_directory": (NotADirectoryError, errno.ENOTDIR, "Not a directory"),
+    "permission": (PermissionError, errno.EACCES, "Permission denied"),
+}
 
 
 @dataclass(frozen=True)
@@ -16,14 +30,19 @@ class ExecResult:
 
 @dataclass(frozen=True)
 class BashResult:
+    """`restarted`: the shell with its variables, directory and jobs is gone; the next command has a new one."""
+
     output: bytes
     exit_code: int
-    truncated: bool = False
+    timed_out: bool = False
     restarted: bool = False
+    truncated: bool = False
 
 
 @dataclass(frozen=True)
 class Entry:
+    """`kind` is file, directory, symlink or other; links are not followed."""
+
     name: str
     kind: str
     size: int
@@ -32,8 +51,15 @@ class Entry:
 
 
 class Guest:
+    """Connects when first used. Not for several threads at once: each makes its own.
+
+    Every method raises Gone when the machine does not answer, or answers nonsense, and Refused when it says no.
+    A request that is safe to repeat, or carries an `op_id`, is repeated once over a new connection.
+    """
+
     def __init__(self, host: str, port: int, token: str, *, connect_timeout: float = 5) -> None:
-        raise NotImplementedError
+        self._address, self._token, self._connect_timeout = (host, port), token, connect_timeout
+        self._connection: Connection | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -41,9 +67,25 @@ class Guest:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def ping(self) -> None: ...
+    def close(self) -> None:
+        if self._connection:
+            self._connection.close()
+            self._connection = None
 
-    def wait_until_ready(self, timeout: float) -> None: ...
+    def ping(self) -> None:
+        self._ask({"op": "ping"}, timeout=10)
+
+    def wait_until_ready(self, timeout: float) -> None:
+        """A machine that boots loses the first packets, so many short attempts are quicker than a patient one."""
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                self._connect(connect_timeout=0.25, hello_timeout=max(0.25, deadline - time.monotonic()))
+                return
+            except Gone:
+                if time.monotonic() >= deadline:
+                    raise Gone(f"The machine's guest did not answer within {timeout:g} seconds.") from None
+            time.sleep(0.01)
 
     def exec(
         self,
@@ -57,21 +99,162 @@ class Guest:
         output_limit: int = 10 * MIB,
         op_id: str | None = None,
     ) -> ExecResult:
-        raise NotImplementedError
+        """Raises TimedOut when the whole process tree was killed, and OutputLimit when it said too much.
+
+        A missing program is return code 127, one that cannot be executed 126, death by signal n is 128+n.
+        """
+        request: Header = {"op": "exec", "argv": list(argv), "timeout": timeout, "output_limit": output_limit}
+        request |= _given(user=user, cwd=cwd, op_id=op_id, env=None if env is None else dict(env))
+        answer, (stdout, stderr) = self._ask(
+            request, stdin, timeout + MARGIN, [output_limit, output_limit], repeat=op_id is not None, path=cwd
+        )
+        if field(answer, "timed_out", bool):
+            raise TimedOut(f"“{argv[0]}” took longer than {timeout:g} seconds and was ended.")
+        if field(answer, "truncated", list) != [False, False]:
+            raise OutputLimit(f"“{argv[0]}” gave more than {output_limit} bytes of output.")
+        return ExecResult(field(answer, "returncode", int), stdout, stderr)
 
     def read_file(self, path: str, *, user: str | None = None, limit: int = 100 * MIB) -> bytes:
-        raise NotImplementedError
+        """A path that does not begin with / is below the user's home, here and everywhere.
 
-    def write_file(self, path: str, data: bytes, *, user: str | None = None, op_id: str | None = None) -> None: ...
+        Raises OutputLimit for a file larger than `limit`, without reading it.
+        """
+        request = {"op": "read", "path": path, "limit": limit} | _given(user=user)
+        return self._ask(request, timeout=60, limits=[limit], path=path)[1][0]
+
+    def write_file(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        user: str | None = None,
+        mode: int | None = None,
+        op_id: str | None = None,
+    ) -> None:
+        """Parents are made; a reader sees the old content or the new. Safe to repeat."""
+        request = {"op": "write", "path": path} | _given(user=user, mode=mode, op_id=op_id)
+        self._ask(request, data, timeout=60, path=path)
 
     def bash(
-        self, command: str, *, session: str = "main", timeout: float = 120, op_id: str | None = None
+        self,
+        command: str,
+        *,
+        session: str = "main",
+        timeout: float = 120,
+        user: str | None = None,
+        output_limit: int = MIB,
+        op_id: str | None = None,
     ) -> BashResult:
-        raise NotImplementedError
+        """Run a command in a shell that lives on in the machine. Output beyond the limit is cut and said so."""
+        request: Header = {"op": "bash", "session": session, "command": command, "timeout": timeout}
+        request |= _given(user=user, op_id=op_id) | {"output_limit": output_limit}
+        return self._bash(request, timeout, output_limit, repeat=op_id is not None)
+
+    def restart_bash(self, session: str = "main", *, user: str | None = None) -> BashResult:
+        """End the shell and everything it started. The next command gets a new one."""
+        request = {"op": "bash", "session": session, "restart": True, "timeout": 120} | _given(user=user)
+        return self._bash(request, 120, 0, repeat=True)
 
     def list_dir(self, path: str, *, user: str | None = None) -> list[Entry]:
-        raise NotImplementedError
+        """Raises OutputLimit for a directory with more entries than the guest lists."""
+        answer, (listing,) = self._ask(
+            {"op": "list", "path": path} | _given(user=user), timeout=60, limits=[LISTING_LIMIT], path=path
+        )
+        if field(answer, "truncated", bool):
+            raise OutputLimit(f"{path} has too many entries to list.")
+        try:
+            entries = json.loads(listing)
+        except (ValueError, RecursionError):
+            entries = None
+        if not isinstance(entries, list):
+            raise Gone("The machine's guest gave a listing that is not one.")
+        return [_entry(entry) for entry in entries]
 
-    def rekey(self, new_token: str) -> None: ...
+    def stat(self, path: str, *, user: str | None = None) -> Entry:
+        answer, _ = self._ask({"op": "stat", "path": path} | _given(user=user), timeout=60, path=path)
+        return _entry(answer.get("entry"))
 
-    def close(self) -> None: ...
+    def rekey(self, new_token: str) -> None:
+        """From now on only the new token opens the machine, and all who came with the old one are out."""
+        self._ask({"op": "rekey", "new_token": new_token}, timeout=10, repeat=False)
+        self._token = new_token
+        self.close()
+
+    def _bash(self, request: Header, timeout: float, limit: int, *, repeat: bool) -> BashResult:
+        answer, (output,) = self._ask(request, timeout=2 * timeout + MARGIN, limits=[limit], repeat=repeat)
+        return BashResult(
+            output,
+            field(answer, "exit_code", int),
+            field(answer, "timed_out", bool),
+            field(answer, "restarted", bool),
+            field(answer, "truncated", bool),
+        )
+
+    def _connect(self, *, connect_timeout: float, hello_timeout: float) -> Connection:
+        if self._connection and self._connection.is_stale():
+            self.close()
+        if not self._connection:
+            self._connection = Connection(
+                *self._address, self._token, connect_timeout=connect_timeout, hello_timeout=hello_timeout
+            )
+        return self._connection
+
+    def _ask(
+        self,
+        request: Header,
+        body: bytes = b"",
+        timeout: float = 60,
+        limits: Sequence[int] = (),
+        *,
+        repeat: bool = True,
+        path: str | None = None,
+    ) -> tuple[Header, list[bytes]]:
+        request = request | {"body": len(body)}
+        connection = self._connect(connect_timeout=self._connect_timeout, hello_timeout=self._connect_timeout)
+        try:
+            answer, parts = self._send(connection, request, body, timeout, limits)
+        except Dropped:
+            if not repeat:
+                raise
+            again = self._connect(connect_timeout=self._connect_timeout, hello_timeout=self._connect_timeout)
+            if again.instance != connection.instance and "op_id" in request:
+                raise Gone("The machine's guest started anew; what was asked may or may not have been done.") from None
+            answer, parts = self._send(again, request, body, timeout, limits)
+        if answer.get("ok") is not True:
+            _raise(answer, path)
+        return answer, parts
+
+    def _send(
+        self, connection: Connection, request: Header, body: bytes, timeout: float, limits: Sequence[int]
+    ) -> tuple[Header, list[bytes]]:
+        try:
+            return connection.request(request, body, timeout, limits)
+        except Gone:
+            self.close()
+            raise
+
+
+def _given(**fields: object) -> Header:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _entry(value: object) -> Entry:
+    if not isinstance(value, dict):
+        raise Gone("The machine's guest gave a directory entry that is not one.")
+    return Entry(
+        field(value, "name", str),
+        field(value, "kind", str),
+        field(value, "size", int),
+        field(value, "mode", int),
+        field(value, "modified", float),
+    )
+
+
+def _raise(answer: Header, path: str | None) -> NoReturn:
+    kind, message = answer.get("error"), readable(answer.get("message"))
+    if isinstance(kind, str) and kind in FILE_ERRORS:
+        error, number, text = FILE_ERRORS[kind]
+        raise error(number, text, path or message)
+    if kind == "limit":
+        raise OutputLimit(message if path is None else f"{path}: {message}")
+    raise Refused(f"The machine refused: {message}")

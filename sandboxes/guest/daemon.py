@@ -6,7 +6,9 @@ Workers are kept and used again, since a fork costs more than the command it is 
 contract.
 """
 
-import argparse
+# pathlib, contextlib and argparse would cost every machine some 20 ms each when it boots.
+# ruff: noqa: PTH103, PTH104, PTH105, PTH108, PTH110, PTH113, PTH116, PTH119, PTH120, PTH123, PTH208, SIM105
+
 import errno
 import json
 import os
@@ -15,6 +17,7 @@ import select
 import signal
 import socket
 import stat
+import sys
 import threading
 import time
 from _operator import _compare_digest as compare_digest  # what hmac has, without loading OpenSSL at boot
@@ -36,6 +39,7 @@ KINDS: dict[type[OSError], str] = {
     PermissionError: "permission",
 }
 Header = dict[str, Any]
+Entries = list[Header]  # inside Worker, `list` is a method
 T = TypeVar("T", str, int, float, bool, list[Any], dict[str, Any])
 
 
@@ -115,13 +119,16 @@ class Channel:
         self._local = sock.family == socket.AF_UNIX
 
     def _receive(self, size: int) -> bytes:
-        if self._local:
-            data, descriptors, _, _ = socket.recv_fds(self.sock, size, 4)
-            for descriptor in descriptors:
-                os.set_inheritable(descriptor, False)
-            self.descriptors += descriptors
-        else:
-            data = self.sock.recv(size)
+        try:
+            if self._local:
+                data, descriptors, _, _ = socket.recv_fds(self.sock, size, 4)
+                for descriptor in descriptors:
+                    os.set_inheritable(descriptor, False)
+                self.descriptors += descriptors
+            else:
+                data = self.sock.recv(size)
+        except OSError:
+            raise Hangup from None
         if not data:
             raise Hangup
         return data
@@ -228,7 +235,8 @@ def spawn(argv: list[str], env: dict[str, str], descriptors: dict[int, int]) -> 
         env,
         file_actions=[(os.POSIX_SPAWN_DUP2, ours, theirs) for theirs, ours in descriptors.items()],
         setsid=True,
-        setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
+        setsigmask=[],
+        setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
     )
 
 
@@ -431,7 +439,8 @@ class Worker:
 
     def list(self, job: Header) -> None:
         act_as(person_of(job))
-        entries, truncated = [], False
+        truncated = False
+        entries: Entries = []
         with os.scandir(want(job, "path", str)) as found:
             for item in found:
                 if truncated := len(entries) == ENTRIES:
@@ -519,7 +528,7 @@ class Shell:
         mark, seen, deadline = b"%d " % self.serial, b"\n", time.monotonic() + timeout
         os.write(self.commands, line + b"printf '%s%%d\\n' $? >&198\n" % mark)
         poller = select.poll()
-        for descriptor in (self.wake, self.reports, self.output.pipe):
+        for descriptor in (self.reports, self.wake, self.output.pipe):
             poller.register(descriptor, select.POLLIN)
         code = None
         while code is None and (left := deadline - time.monotonic()) > 0:
@@ -528,7 +537,8 @@ class Shell:
                     self.output.pump()
                 elif descriptor == self.wake:
                     os.read(self.wake, 4096)
-                    code = self.notice_end()
+                    ended = self.notice_end()
+                    code = ended if code is None else code
                 elif report := os.read(self.reports, 100):
                     seen = seen[-100:] + report
                     code = self.code_in(seen, mark)
@@ -552,6 +562,7 @@ class Shell:
         return code
 
     def run(self, command: bytes, timeout: float) -> Header:
+        self.notice_end()
         if not self.pid:
             self.start()
         os.ftruncate(self.script, 0)
@@ -779,14 +790,14 @@ class Server:
             if header.get("op") == "read":
                 self.read(channel, header)
                 return
+            if header.get("op") == "rekey":
+                self.rekey(channel, header)
             answer, parts = self.perform(header, body)
         except Refusal as refusal:
             answer, parts = refusal.header, []
         for _ in body:
             pass
         channel.send(answer, *parts)
-        if header.get("op") == "rekey" and answer["ok"]:
-            raise Hangup
 
     def perform(self, header: Header, body: Iterator[bytes]) -> Answer:
         op = want(header, "op", str)
@@ -797,7 +808,6 @@ class Server:
             "stat": lambda header, _: self.employ(header),
             "list": lambda header, _: self.employ(header),
             "bash": self.bash,
-            "rekey": self.rekey,
         }
         if op not in doers:
             raise Refusal("bad_request", f"There is no operation “{op}”.")
@@ -810,11 +820,7 @@ class Server:
 
     def employ(self, job: Header, descriptors: tuple[int, ...] = ()) -> Answer:
         worker = self.workers.borrow()
-        try:
-            answer, parts = consult(worker, job, descriptors)
-        except Refusal:
-            worker.close()
-            raise
+        answer, parts = consult(worker, job, descriptors)
         if answer.pop("spent", False):
             worker.close()
         else:
@@ -874,7 +880,7 @@ class Server:
         try:
             for chunk in body:
                 write_all(descriptor, chunk)
-        except (Hangup, TimeoutError):
+        except Hangup:
             worker.close()
             raise
         except OSError as error:
@@ -886,23 +892,33 @@ class Server:
 
     def bash(self, header: Header, _: Iterator[bytes]) -> Answer:
         key = want(header, "user", str, "agent"), want(header, "session", str, "main")
-        with self.lock:
-            if key not in self.sessions and len(self.sessions) >= SESSIONS:
-                raise Refusal("busy", f"The machine has {SESSIONS} shells already; restart one to end it.")
-            session = self.sessions.setdefault(key, Session())
-        if not session.lock.acquire(timeout=want_timeout(header, 120.0)):
-            raise Refusal("busy", "Another command still runs in this shell.")
+        session = self.claim(key, want_timeout(header, 120.0))
         try:
             if want(header, "restart", bool, False):
                 self.end(key, session)
                 return {"ok": True, "exit_code": 0, "timed_out": False, "restarted": True, "truncated": False}, [b""]
             session.worker = session.worker or self.workers.borrow()
-            return consult(session.worker, header)
+            answer, parts = consult(session.worker, header)
+            if answer.get("error") == "unknown_user":
+                self.end(key, session)
+            return answer, parts
         except Refusal as refusal:
             if refusal.header["error"] == "lost":
                 self.end(key, session)
             raise
         finally:
+            session.lock.release()
+
+    def claim(self, key: tuple[str, str], timeout: float) -> Session:
+        while True:
+            with self.lock:
+                if key not in self.sessions and len(self.sessions) >= SESSIONS:
+                    raise Refusal("busy", f"The machine has {SESSIONS} shells already; restart one to end it.")
+                session = self.sessions.setdefault(key, Session())
+            if not session.lock.acquire(timeout=timeout):
+                raise Refusal("busy", "Another command still runs in this shell.")
+            if self.sessions.get(key) is session:
+                return session
             session.lock.release()
 
     def end(self, key: tuple[str, str], session: Session) -> None:
@@ -917,8 +933,8 @@ class Server:
             session.worker.close()
             session.worker = None
 
-    def rekey(self, header: Header, _: Iterator[bytes]) -> Answer:
-        token = want(header, "token", str)
+    def rekey(self, channel: Channel, header: Header) -> NoReturn:
+        token = want(header, "new_token", str)
         if not 16 <= len(token) <= 200 or not token.isascii():
             raise Refusal("bad_request", "A token has from 16 to 200 plain characters.")
         with self.lock:
@@ -927,9 +943,10 @@ class Server:
                 file.write(token)
             os.replace(draft, self.token_file)
             self.token = token.encode()
-            for sock in self.friends:
-                sock.shutdown(socket.SHUT_RD)
-        return {"ok": True}, []
+            for sock in self.friends - {channel.sock}:
+                hang_up(sock)
+        channel.send({"ok": True})
+        raise Hangup
 
 
 def hang_up(sock: socket.socket) -> None:
@@ -945,6 +962,7 @@ def consult(worker: Channel, job: Header, descriptors: tuple[int, ...] = ()) -> 
         answer = worker.header()
         return answer, [b"".join(worker.chunks(size)) for size in answer.pop("sizes")]
     except (Hangup, OSError):
+        worker.close()
         raise Refusal("lost", "The process that did this died before it could say how it ended.") from None
 
 
@@ -956,23 +974,21 @@ def read_unsized(descriptor: int, limit: int) -> bytes:
 
 
 def main() -> NoReturn:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--host", default="0.0.0.0")
-    parser.add_argument("--port", type=int, default=5902)
-    parser.add_argument("--token-file", default="/run/godhand/token", help="where a changed token outlives us")
-    options = parser.parse_args()
+    options = dict(zip(sys.argv[1::2], sys.argv[2::2], strict=True))
+    address = options.get("--host", "0.0.0.0"), int(options.get("--port", "5902"))
+    token_file = options.get("--token-file", "/run/godhand/token")
     os.umask(0o022)
-    os.makedirs(os.path.dirname(options.token_file), mode=0o700, exist_ok=True)
+    os.makedirs(os.path.dirname(token_file), mode=0o700, exist_ok=True)
     token = os.environ.pop("GODHAND_TOKEN", "")
-    if os.path.exists(options.token_file):
-        with open(options.token_file) as file:
+    if os.path.exists(token_file):
+        with open(token_file) as file:
             token = file.read()
     if not token:
         raise SystemExit("GODHAND_TOKEN is not set.")
     workers = Workers()
-    listener = socket.create_server((options.host, options.port), backlog=128)
+    listener = socket.create_server(address, backlog=128)
     threading.Thread(target=workers.warm_up, daemon=True).start()
-    Server(token, options.token_file, workers).serve(listener)
+    Server(token, token_file, workers).serve(listener)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,95 @@
+"""Bytes between one browser and one machine, with backpressure both ways."""
+
+import select
+import socket
+import time
+
+from ..display.filter import ClientFilter, Forbidden
+from .frames import Ending, GateSocket
+
+CHUNK = 64 * 1024
+MAX_WAITING = 256 * 1024
+PING_EVERY = 15.0
+SILENT_FOR = 60.0
+"""Browsers answer pings by themselves: one that says nothing for so long is not there any more."""
+STALLED_FOR = 30.0
+
+
+class Relay:
+    """Reads no more from either side while the other has not taken what waits for it."""
+
+    def __init__(self, browser: GateSocket, machine: socket.socket, client_filter: ClientFilter) -> None:
+        self._browser = browser
+        self._machine = machine
+        self._filter = client_filter
+        self._to_machine = bytearray()
+        self._pinged_at = self._taken_at = time.monotonic()
+
+    def run(self) -> None:
+        """Never returns: raises Ending."""
+        self._browser.setblocking(False)
+        self._machine.setblocking(False)
+        while True:
+            readable, writable = self._wait()
+            if self._browser in readable:
+                self._from_browser()
+            if self._machine in readable:
+                self._from_machine()
+            if self._browser in writable and self._browser.flush():
+                self._taken_at = time.monotonic()
+            if self._machine in writable:
+                self._flush_machine()
+            self._look_at_the_clock()
+
+    def _wait(self) -> tuple[list[object], list[object]]:
+        readers: list[GateSocket | socket.socket] = []
+        writers: list[GateSocket | socket.socket] = []
+        if len(self._to_machine) < MAX_WAITING:
+            readers.append(self._browser)
+        if len(self._browser.outgoing) < MAX_WAITING:
+            readers.append(self._machine)
+        if self._browser.outgoing:
+            writers.append(self._browser)
+        if self._to_machine:
+            writers.append(self._machine)
+        readable, writable, _ = select.select(readers, writers, [], 1)
+        return list(readable), list(writable)
+
+    def _from_browser(self) -> None:
+        try:
+            for message in self._browser.messages():
+                self._to_machine += self._filter.feed(message)
+        except Forbidden as forbidden:
+            raise Ending(forbidden.code, str(forbidden)) from forbidden
+
+    def _from_machine(self) -> None:
+        try:
+            data = self._machine.recv(CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            raise Ending(4404, "The machine closed the connection.")
+        if not self._browser.outgoing:
+            self._taken_at = time.monotonic()
+        self._browser.queue(data)
+
+    def _flush_machine(self) -> None:
+        try:
+            sent = self._machine.send(self._to_machine)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            raise Ending(4404, "The machine closed the connection.") from error
+        del self._to_machine[:sent]
+
+    def _look_at_the_clock(self) -> None:
+        now = time.monotonic()
+        if self._browser.outgoing and now - self._taken_at > STALLED_FOR:
+            raise Ending(4408, "The browser takes nothing any more.")
+        if now - self._browser.heard_at > SILENT_FOR:
+            raise Ending(4408, "The browser is silent.")
+        if now - self._pinged_at > PING_EVERY and not self._browser.outgoing:
+            self._pinged_at = self._taken_at = now
+            self._browser.queue_ping()

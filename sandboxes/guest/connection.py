@@ -1,0 +1,124 @@
+"""One authenticated connection to a guest. Whatever comes back is taken to be written by an attacker."""
+
+import io
+import json
+import select
+import socket
+import time
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from ..errors import Gone, Refused
+
+Header = dict[str, Any]
+T = TypeVar("T", str, int, float, bool, list[Any], dict[str, Any])
+HEADER_LIMIT = 64 << 10
+SLOWEST = 1 << 20  # bytes per second that a body is allowed at least
+
+
+class Dropped(Gone):
+    """The connection ended before an answer began."""
+
+
+def field(header: Header, name: str, kind: type[T]) -> T:
+    value = header.get(name)
+    if kind is float and type(value) is int:
+        value = float(value) if abs(value) < 1 << 60 else None
+    if type(value) is not kind:
+        raise Gone(f"The machine's guest gave an answer without a proper “{name}”.")
+    return value
+
+
+def parse(line: bytes) -> Header:
+    try:
+        header = json.loads(line)
+    except (ValueError, RecursionError):
+        raise Gone("The machine's guest gave an answer that is not JSON.") from None
+    if not isinstance(header, dict):
+        raise Gone("The machine's guest gave an answer that is not an object.")
+    return header
+
+
+def readable(text: object) -> str:
+    shown = text[:500] if isinstance(text, str) else "no reason given"
+    return "".join(character if character.isprintable() else "?" for character in shown)
+
+
+class Connection:
+    def __init__(self, host: str, port: int, token: str, *, connect_timeout: float, hello_timeout: float) -> None:
+        """Raises Gone, and Refused for a wrong token."""
+        self._answer = bytearray()
+        try:
+            self._socket = socket.create_connection((host, port), connect_timeout)
+        except OSError as error:
+            raise Gone(f"The machine does not answer ({error.strerror or 'no answer in time'}).") from None
+        try:
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            hello, _ = self.request({"token": token}, b"", hello_timeout, [])
+            if hello.get("ok") is not True:
+                raise Refused(f"The machine refused: {readable(hello.get('message'))}")
+            self.instance = field(hello, "instance", str)
+        except BaseException:
+            self.close()
+            raise
+
+    def is_stale(self) -> bool:
+        """Nothing is ever sent unasked, so anything to read on an idle connection is its end."""
+        return bool(select.select([self._socket], [], [], 0)[0])
+
+    def request(self, header: Header, body: bytes, timeout: float, limits: Sequence[int]) -> tuple[Header, list[bytes]]:
+        """The answer and its parts, which are as many as there are limits and not larger. Raises Gone."""
+        line = json.dumps(header).encode() + b"\n"
+        try:
+            self._socket.settimeout(timeout + len(body) / SLOWEST)
+            self._socket.sendall(line + body if len(body) < 64 << 10 else line)
+            if len(body) >= 64 << 10:
+                self._socket.sendall(body)
+            answer = self._header(time.monotonic() + timeout)
+            sizes = field(answer, "sizes", list)
+            if answer.get("ok") is not True:
+                limits = []
+            if len(sizes) != len(limits):
+                raise Gone("The machine's guest gave an answer of another shape than asked for.")
+            for size, limit in zip(sizes, limits, strict=True):
+                if type(size) is not int or not 0 <= size <= limit:
+                    raise Gone("The machine's guest announced more bytes than allowed.")
+            return answer, [self._part(size) for size in sizes]
+        except TimeoutError:
+            raise Gone("The machine's guest did not answer in time.") from None
+        except OSError as error:
+            raise Dropped(f"The connection to the machine broke ({error.strerror}).") from None
+
+    def _receive(self, size: int, deadline: float) -> bytes:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._socket.settimeout(left)
+        data = self._socket.recv(size)
+        if not data:
+            raise Dropped("The connection to the machine broke.")
+        return data
+
+    def _header(self, deadline: float) -> Header:
+        while (end := self._answer.find(b"\n")) < 0:
+            if len(self._answer) > HEADER_LIMIT:
+                raise Gone("The machine's guest gave an answer without an end.")
+            self._answer += self._receive(HEADER_LIMIT, deadline)
+        line = bytes(self._answer[:end])
+        del self._answer[: end + 1]
+        return parse(line)
+
+    def _part(self, size: int) -> bytes:
+        deadline = time.monotonic() + 30 + size / SLOWEST
+        part = io.BytesIO()
+        part.write(self._answer[:size])
+        del self._answer[:size]
+        while part.tell() < size:
+            try:
+                part.write(self._receive(min(size - part.tell(), 256 << 10), deadline))
+            except Dropped:
+                raise Gone("The connection to the machine broke in the middle of an answer.") from None
+        return part.getvalue()
+
+    def close(self) -> None:
+        self._socket.close()

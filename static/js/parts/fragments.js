@@ -1,0 +1,73 @@
+/** What of a region is the server's word: neither form tokens nor running clocks. */
+function essence(region) {
+  const copy = region.cloneNode(true);
+  copy.querySelectorAll("input[name=csrfmiddlewaretoken]").forEach((input) => input.removeAttribute("value"));
+  copy.querySelectorAll("time[data-elapsed]").forEach((time) => time.replaceChildren());
+  return copy.outerHTML;
+}
+
+function swap(old, fresh) {
+  const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+  const scrolled = [...old.querySelectorAll("[id]")].filter((element) => element.scrollLeft || element.scrollTop);
+  for (const menu of old.querySelectorAll("details[id][open]")) {
+    const same = fresh.querySelector(`#${CSS.escape(menu.id)}`);
+    if (same) same.open = true;
+  }
+  const places = scrolled.map(({ id, scrollLeft, scrollTop }) => [id, scrollLeft, scrollTop]);
+  old.replaceWith(fresh);
+  for (const [id, left, top] of places) document.getElementById(id)?.scrollTo(left, top);
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+/** Asks for this page again and exchanges the `data-live` regions that differ. Nothing else is touched. */
+export class Fragments {
+  constructor() {
+    this.known = new Map();
+    this.asOf = new Date();
+    this.reachable = true;
+    this.running = null;
+    for (const region of document.querySelectorAll("[data-live]")) this.known.set(region.dataset.live, essence(region));
+  }
+
+  /** Calls that come while one is under way share a single further one. */
+  refresh() {
+    if (!this.running) {
+      this.running = this.#load().finally(() => {
+        this.running = null;
+      });
+      return this.running;
+    }
+    this.next ??= this.running.then(() => {
+      this.next = null;
+      return this.refresh();
+    });
+    return this.next;
+  }
+
+  async #load() {
+    let response;
+    try {
+      response = await fetch(location.href, { headers: { "X-Fragment": "1" }, cache: "no-store" });
+    } catch {
+      this.reachable = false;
+      return;
+    }
+    this.reachable = response.status < 500;
+    if (response.redirected || response.status === 404) location.reload();
+    else if (response.ok) this.#apply(await response.text());
+  }
+
+  #apply(html) {
+    this.asOf = new Date();
+    const page = new DOMParser().parseFromString(html, "text/html");
+    for (const fresh of page.querySelectorAll("[data-live]")) {
+      const name = fresh.dataset.live;
+      const now = essence(fresh);
+      const old = document.querySelector(`[data-live="${CSS.escape(name)}"]`);
+      if (!old || this.known.get(name) === now) continue;
+      this.known.set(name, now);
+      swap(old, document.adoptNode(fresh));
+    }
+    document.dispatchEvent(new CustomEvent("live:refreshed"));
+  }
+}

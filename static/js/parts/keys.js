@@ -1,0 +1,23 @@
+import { mayAct } from "../lib/keyguard.js";
+import { Sequence } from "../lib/sequence.js";
+
+function byKey(name) {
+  return [...document.querySelectorAll("[data-key]")].find(
+    (element) => element.dataset.key === name && element.checkVisibility(),
+  );
+}
+
+/** Every `data-key` element acts on its key, as if it had been clicked; `?` opens the sheet. */
+export function installKeys() {
+  if (document.body.dataset.keys === "off") return;
+  const sequence = new Sequence(["g"]);
+  document.addEventListener("keydown", (event) => {
+    if (!mayAct(event)) return;
+    const name = sequence.press(event.key, event.timeStamp);
+    const target = name && byKey(name);
+    if (name === "?") document.getElementById("keys").showModal();
+    else if (target) target.click();
+    else return;
+    event.preventDefault();
+  });
+}

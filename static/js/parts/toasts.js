@@ -1,0 +1,32 @@
+const STAY = 6000;
+
+function lifetime(toast) {
+  toast.querySelector("[data-dismiss]").hidden = false;
+  if (!toast.matches(".error, .warning")) setTimeout(() => toast.remove(), STAY);
+}
+
+/** Shows and announces one sentence. The same sentence is not said twice at once. */
+export function say(text, tone = "info") {
+  const place = document.getElementById("toasts");
+  if ([...place.children].some((toast) => toast.textContent.trim() === text)) return;
+  const toast = document.getElementById("toast").content.firstElementChild.cloneNode(true);
+  toast.classList.add(tone);
+  toast.querySelector("p").textContent = text;
+  place.append(toast);
+  lifetime(toast);
+}
+
+/** What the server wanted to tell, taken out of a page it answered with. */
+export function sayAll(page) {
+  for (const toast of page.querySelectorAll("#toasts .toast")) {
+    const tone = ["success", "error", "warning"].find((name) => toast.classList.contains(name));
+    say(toast.textContent.trim(), tone);
+  }
+}
+
+export function installToasts() {
+  document.querySelectorAll("#toasts .toast").forEach(lifetime);
+  document.getElementById("toasts").addEventListener("click", (event) => {
+    event.target.closest("[data-dismiss]")?.closest(".toast").remove();
+  });
+}

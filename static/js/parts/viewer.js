@@ -1,0 +1,144 @@
+import RFB from "../../vendor/novnc-1.7.0/core/rfb.js";
+import { delay } from "../lib/backoff.js";
+import { afterClose, afterRefusal } from "../lib/closecodes.js";
+import { Refused, post } from "../lib/post.js";
+
+/**
+ * One desktop in one element. It asks for a ticket per connection, keeps the last frame when the connection goes,
+ * and comes back by itself. `changed` is called after every change of `phase`, `role`, `text` or `wait`.
+ *
+ * idle ─▶ connecting ─▶ live ─▶ waiting ─▶ connecting …      any ─▶ stopped (needs start() again)
+ */
+export class Viewer {
+  constructor({ screen, frozen, ticketUrl, changed }) {
+    Object.assign(this, { screen, frozen, ticketUrl, changed });
+    this.role = "view";
+    this.wait = 0;
+    this.frozenAt = null;
+    this.#enter("idle");
+  }
+
+  start() {
+    if (this.phase !== "idle" && this.phase !== "stopped") return;
+    this.attempt = 0;
+    this.renewed = false;
+    this.#connect();
+  }
+
+  stop(text = "") {
+    this.#drop();
+    this.role = "view";
+    this.#enter("stopped", text);
+  }
+
+  /** The desktop is left for a moment; the gate, not this page, decides what may be sent. */
+  take(role) {
+    if (role === this.role || this.phase === "idle" || this.phase === "stopped") return;
+    this.role = role;
+    this.attempt = 0;
+    this.renewed = false;
+    this.#connect();
+  }
+
+  send(keys) {
+    if (this.phase !== "live" || this.role !== "drive") return false;
+    for (const [symbol, code, down] of keys) this.rfb.sendKey(symbol, code, down);
+    this.rfb.focus({ preventScroll: true });
+    return true;
+  }
+
+  #enter(phase, text = "") {
+    this.phase = phase;
+    this.text = text;
+    this.changed(this);
+  }
+
+  async #connect() {
+    this.#drop();
+    const turn = {};
+    this.turn = turn;
+    this.#enter("connecting");
+    try {
+      const answer = await (await post(this.ticketUrl, { role: this.role })).json();
+      if (this.turn === turn) this.#open(turn, answer.url);
+    } catch (error) {
+      if (this.turn !== turn) return;
+      this.#refused(error instanceof Refused ? error.status : 0);
+    }
+  }
+
+  #open(turn, url) {
+    const socket = new WebSocket(url);
+    // Before RFB listens: its own handler takes the canvas, and with it the last frame, off the page.
+    socket.addEventListener("close", (event) => {
+      if (this.turn === turn) this.#closed(event.code);
+    });
+    const rfb = new RFB(this.screen, socket, { shared: true });
+    this.rfb = rfb;
+    rfb.background = "transparent";
+    rfb.scaleViewport = true;
+    rfb.clipViewport = false;
+    rfb.resizeSession = false;
+    rfb.qualityLevel = 6;
+    rfb.compressionLevel = 2;
+    rfb.viewOnly = this.role !== "drive";
+    rfb.focusOnClick = this.role === "drive";
+    rfb.addEventListener("connect", () => {
+      if (this.turn !== turn) return;
+      this.attempt = 0;
+      this.renewed = false;
+      if (this.role === "drive") rfb.focus({ preventScroll: true });
+      this.#enter("live");
+    });
+  }
+
+  #refused(status) {
+    const { next, text } = afterRefusal(status);
+    if (next === "watch") {
+      this.role = "view";
+      this.#connect();
+      this.#enter("connecting", text);
+    } else if (next === "stop") this.stop(text);
+    else this.#waitAndRetry();
+  }
+
+  #closed(code) {
+    const { next, text } = afterClose(code, this.renewed);
+    if (next === "renew") {
+      this.renewed = true;
+      this.#connect();
+    } else if (next === "stop") this.stop(text);
+    else this.#waitAndRetry();
+  }
+
+  #waitAndRetry() {
+    this.#drop();
+    this.wait = delay(this.attempt);
+    this.attempt += 1;
+    this.timer = setInterval(() => {
+      this.wait -= 1;
+      if (this.wait <= 0) this.#connect();
+      else this.changed(this);
+    }, 1000);
+    this.#enter("waiting");
+  }
+
+  #drop() {
+    clearInterval(this.timer);
+    this.turn = null;
+    if (!this.rfb) return;
+    this.#freeze();
+    this.rfb.disconnect();
+    this.rfb = null;
+  }
+
+  #freeze() {
+    if (this.phase !== "live") return;
+    const frame = this.rfb.getImageData();
+    this.frozen.width = frame.width;
+    this.frozen.height = frame.height;
+    this.frozen.getContext("2d").putImageData(frame, 0, 0);
+    this.frozen.hidden = false;
+    this.frozenAt = new Date();
+  }
+}

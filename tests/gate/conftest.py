@@ -1,0 +1,133 @@
+"""A real gate in front of a real machine, and a browser made of raw WebSocket messages."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from redis import Redis
+from websockets.sync.client import ClientConnection, connect
+
+from sandboxes.backends.gvisor import GvisorSandbox
+from sandboxes.display.filter import Role
+from sandboxes.gate import tickets
+
+ORIGIN = "http://desktop.test"
+MACHINE = "m1"
+OWNER = "7"
+PROGRAM = f"""
+import json, logging, sys
+from sandboxes.gate.server import Target, serve
+logging.basicConfig(level="INFO")
+port, redis_url, host, vnc_port, most, seen = sys.argv[1:]
+def authorize(ticket, cookies):
+    print(json.dumps(dict(cookies)), file=open(seen, "a"))
+    return Target(host, int(vnc_port)) if ticket.user_id == "{OWNER}" else None
+serve("127.0.0.1", int(port), redis_url, allowed_origins=["{ORIGIN}"], authorize=authorize, most_connections=int(most))
+"""
+
+
+@dataclass
+class RunningGate:
+    port: int
+    process: "subprocess.Popen[bytes]"
+    redis_url: str
+    log: Path
+    cookies: Path
+    clients: ExitStack = field(default_factory=ExitStack)
+
+    def ticket(self, role: Role = "view", *, machine: str = MACHINE, user: str = OWNER) -> str:
+        with Redis.from_url(self.redis_url) as redis:
+            return tickets.issue(redis, machine, user, role)
+
+    def connect(self, ticket: str, *, machine: str = MACHINE, origin: str | None = ORIGIN) -> ClientConnection:
+        url = f"ws://127.0.0.1:{self.port}/vnc/{machine}?ticket={ticket}"
+        headers = {"Cookie": "session=abc"} | ({"Origin": origin} if origin else {})
+        client = connect(url, additional_headers=headers, proxy=None, close_timeout=1)
+        return self.clients.enter_context(client)
+
+    def children(self) -> list[int]:
+        listing = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(pid) for pid in listing.read_text().split()]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def wait_until(met: Callable[[], object], timeout: float = 10) -> None:
+    deadline = time.monotonic() + timeout
+    while not met():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def listens(port: int) -> bool:
+    """Without connecting, which would cost the gate a process."""
+    return f":{port:04X} 00000000:0000 0A" in Path("/proc/net/tcp").read_text()
+
+
+@pytest.fixture
+def start_gate(redis_url: str, tmp_path: Path) -> Iterator[Callable[..., RunningGate]]:
+    gates: list[RunningGate] = []
+
+    def start(host: str, vnc_port: int, most: int = 8) -> RunningGate:
+        port, log, seen = free_port(), tmp_path / f"gate{len(gates)}.log", tmp_path / f"cookies{len(gates)}"
+        argv = [sys.executable, "-c", PROGRAM, str(port), redis_url, host, str(vnc_port), str(most), str(seen)]
+        with log.open("wb") as out:
+            process = subprocess.Popen(argv, stderr=out, cwd=Path(__file__).parents[2])
+        gates.append(RunningGate(port, process, redis_url, log, seen))
+        wait_until(lambda: listens(port))
+        return gates[-1]
+
+    yield start
+    for gate in gates:
+        gate.clients.close()
+        gate.process.terminate()
+        gate.process.wait(10)
+
+
+@pytest.fixture
+def gate(start_gate: Callable[..., RunningGate], machine: GvisorSandbox) -> RunningGate:
+    endpoint = machine.endpoint()
+    return start_gate(endpoint.host, endpoint.vnc_port)
+
+
+class Browser:
+    """Speaks RFB over a connection to the gate, without a single scruple."""
+
+    def __init__(self, client: ClientConnection) -> None:
+        self.client = client
+        self._received = b""
+        assert self.read(12) == b"RFB 003.008\n"
+        self.send(b"RFB 003.008\n")
+        self.read(self.read(1)[0])
+        self.send(b"\x01")
+        assert self.read(4) == bytes(4)
+        self.send(b"\x00")
+        head = self.read(24)
+        self.size = int.from_bytes(head[:2], "big"), int.from_bytes(head[2:4], "big")
+        self.read(int.from_bytes(head[20:24], "big"))
+
+    def send(self, data: bytes) -> None:
+        self.client.send(data)
+
+    def read(self, size: int) -> bytes:
+        while len(self._received) < size:
+            message = self.client.recv(timeout=10)
+            assert isinstance(message, bytes)
+            self._received += message
+        taken, self._received = self._received[:size], self._received[size:]
+        return taken
+
+    def round_trip(self) -> None:
+        """Ask for one pixel: its coming says that all sent before has been looked at."""
+        self.send(bytes.fromhex("03 00 0000 0000 0001 0001"))
+        assert self.read(1) == b"\x00"
+        self.read(3 + 12 + 4)

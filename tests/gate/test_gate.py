@@ -1,0 +1,164 @@
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from struct import pack
+
+import pytest
+from redis import Redis
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+
+from sandboxes.actions import Move
+from sandboxes.backends.gvisor import GvisorSandbox
+
+from .conftest import Browser, RunningGate, free_port, wait_until
+
+StartGate = Callable[..., RunningGate]
+
+
+def pointer(machine: GvisorSandbox) -> tuple[int, int]:
+    words = machine.exec(["xdotool", "getmouselocation"]).stdout.decode().split()
+    return int(words[0].removeprefix("x:")), int(words[1].removeprefix("y:"))
+
+
+def refusal(gate: RunningGate, ticket: str, machine: str = "m1") -> int:
+    """The close code of a connection that must not carry a single byte."""
+    client = gate.connect(ticket, machine=machine)
+    with pytest.raises(ConnectionClosed) as closed:
+        client.recv(timeout=10)
+    assert closed.value.rcvd is not None
+    return closed.value.rcvd.code
+
+
+def input_events(x: int, y: int) -> bytes:
+    key = pack("!BBxxI", 4, 1, ord("q")) + pack("!BBxxI", 4, 0, ord("q"))
+    return pack("!BBHH", 5, 0, x, y) + key + pack("!BBHIII", 255, 0, 1, ord("q"), 16, 0)[:12]
+
+
+def test_it_shows_the_machine_to_a_viewer(gate: RunningGate) -> None:
+    browser = Browser(gate.connect(gate.ticket("view")))
+    browser.round_trip()
+    assert browser.size == (1280, 800)
+
+
+def test_it_moves_nothing_for_a_viewer(gate: RunningGate, machine: GvisorSandbox) -> None:
+    with machine.desktop() as desktop:
+        desktop.perform(Move(640, 400))
+        browser = Browser(gate.connect(gate.ticket("view")))
+        browser.send(input_events(33, 44))
+        for byte in input_events(55, 66):
+            browser.send(bytes([byte]))
+        browser.round_trip()
+        assert pointer(machine) == (640, 400)
+
+
+def test_it_moves_the_pointer_for_a_driver(gate: RunningGate, machine: GvisorSandbox) -> None:
+    browser = Browser(gate.connect(gate.ticket("drive")))
+    browser.send(pack("!BBHH", 5, 0, 123, 234))
+    browser.round_trip()
+    assert pointer(machine) == (123, 234)
+
+
+def test_it_takes_a_ticket_once(gate: RunningGate) -> None:
+    ticket = gate.ticket()
+    Browser(gate.connect(ticket))
+    assert refusal(gate, ticket) == 4401
+
+
+def test_it_refuses_an_expired_ticket(gate: RunningGate) -> None:
+    ticket = gate.ticket()
+    with Redis.from_url(gate.redis_url) as redis:
+        for key in redis.scan_iter("gate:ticket:*"):
+            redis.pexpire(key, 1)
+        wait_until(lambda: not list(redis.scan_iter("gate:ticket:*")))
+    assert refusal(gate, ticket) == 4401
+
+
+def test_it_refuses_a_ticket_for_another_machine(gate: RunningGate) -> None:
+    assert refusal(gate, gate.ticket(machine="m2")) == 4401
+
+
+def test_it_refuses_whom_the_web_layer_refuses(gate: RunningGate) -> None:
+    assert refusal(gate, gate.ticket(user="8")) == 4401
+    assert '"session": "abc"' in gate.cookies.read_text()
+
+
+def test_it_does_not_touch_the_machine_for_a_bad_ticket(start_gate: StartGate) -> None:
+    nobody_listens = start_gate("127.0.0.1", free_port())
+    assert refusal(nobody_listens, "made-up") == 4401
+    assert refusal(nobody_listens, nobody_listens.ticket()) == 4404
+
+
+@pytest.mark.parametrize("origin", [None, "null", "http://evil.test", "http://desktop.test.evil.test"])
+def test_it_refuses_foreign_pages_before_the_upgrade(gate: RunningGate, origin: str | None) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        gate.connect(gate.ticket(), origin=origin)
+    assert refused.value.response.status_code == 403
+
+
+def test_it_ends_a_connection_that_does_not_speak_rfb(gate: RunningGate) -> None:
+    browser = Browser(gate.connect(gate.ticket("drive")))
+    browser.send(b"\x63" + bytes(5000))
+    with pytest.raises(ConnectionClosed) as closed:
+        browser.client.recv(timeout=10)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4400
+
+
+def test_it_says_who_came_and_never_the_ticket(gate: RunningGate) -> None:
+    ticket = gate.ticket("drive")
+    Browser(gate.connect(ticket))
+    refusal(gate, ticket)
+    log = gate.log.read_text()
+    assert "user 7, machine m1, drive" in log
+    assert ticket not in log
+
+
+def test_it_turns_away_whoever_is_too_many(start_gate: StartGate, machine: GvisorSandbox) -> None:
+    gate = start_gate(machine.endpoint().host, machine.endpoint().vnc_port, most=1)
+    first = Browser(gate.connect(gate.ticket()))
+    with pytest.raises(InvalidHandshake):
+        gate.connect(gate.ticket())
+    first.client.close()
+    wait_until(lambda: not gate.children())
+    Browser(gate.connect(gate.ticket()))
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_it_leaves_no_process_behind(gate: RunningGate, how: signal.Signals) -> None:
+    for _ in range(3):
+        Browser(gate.connect(gate.ticket()))
+    wait_until(lambda: len(gate.children()) == 3)
+    children = gate.children()
+    began = time.monotonic()
+    os.kill(gate.process.pid, how)
+    gate.process.wait(10)
+    wait_until(lambda: not [pid for pid in children if Path(f"/proc/{pid}").exists()])
+    assert time.monotonic() - began < 3
+
+
+def test_it_stops_reading_from_the_machine_when_the_viewer_does(start_gate: StartGate) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as endless:
+        gate = start_gate("127.0.0.1", endless.getsockname()[1])
+        gate.connect(gate.ticket())
+        machine, _ = endless.accept()
+        with machine:
+            machine.settimeout(1)
+            sent = 0
+            with pytest.raises(TimeoutError):
+                while sent < 200_000_000:
+                    sent += machine.send(bytes(65536))
+            assert resident(gate.children()[0]) < 100_000_000
+
+
+def test_it_ends_a_connection_whose_frame_never_ends(gate: RunningGate) -> None:
+    browser = Browser(gate.connect(gate.ticket()))
+    with pytest.raises(ConnectionClosed):
+        for _ in range(100):
+            browser.client.send(bytes(3_000_000))
+
+
+def resident(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

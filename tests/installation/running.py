@@ -1,0 +1,110 @@
+"""A whole installation as a person starts it: `./godhand up` in its own home, on its own ports."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
+from time import monotonic
+
+from godhand_web.cli import record
+from godhand_web.cli.processes import is_same
+from sandboxes.host import Host, here
+
+ROOT = Path(__file__).parents[2]
+GODHAND = str(ROOT / "godhand")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Installation:
+    home: Path
+    extra: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.port, self.gate_port = free_port(), free_port()
+        self.url = f"http://localhost:{self.port}"
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.home.chmod(0o755)
+
+    @property
+    def host(self) -> Host:
+        return Host(home=self.home, images=here().images, subnet=here().subnet)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        ports = {"GODHAND_PORT": str(self.port), "GODHAND_GATE_PORT": str(self.gate_port)}
+        return {**os.environ, "GODHAND_HOME": str(self.home), **ports, **self.extra}
+
+    def call(self, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+        """A command to its end."""
+        return subprocess.run(
+            [GODHAND, *arguments], env=self.environment, capture_output=True, text=True, timeout=timeout, check=False
+        )
+
+    def up(self) -> "Up":
+        return Up(self, "up")
+
+    def login_link(self) -> str:
+        return self.call("manage", "loginlink").stdout.strip()
+
+    def record(self) -> record.Record | None:
+        file = self.home / "run" / "up.json"
+        return record.read_from(file) if file.exists() else None
+
+    def services(self) -> dict[str, tuple[int, int]]:
+        found = self.record()
+        return {name: (pid, started) for name, (pid, started) in found["services"].items()} if found else {}
+
+    def living(self) -> set[str]:
+        return {name for name, (pid, started) in self.services().items() if is_same(pid, started)}
+
+
+class Up:
+    """A running `up` or `demo`, its output line by line."""
+
+    def __init__(self, installation: Installation, *command: str) -> None:
+        self.installation = installation
+        self.lines: list[str] = []
+        self._queue: Queue[str] = Queue()
+        self.process = subprocess.Popen(
+            [GODHAND, *command], env=installation.environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as output:
+            for line in output:
+                self._queue.put(line)
+
+    def wait_for(self, pattern: str, timeout: float = 120) -> re.Match[str]:
+        deadline = monotonic() + timeout
+        while True:
+            try:
+                line = self._queue.get(timeout=min(1, max(0.01, deadline - monotonic())))
+            except Empty:
+                assert self.process.poll() is None, f"ended with {self.process.returncode}:\n{''.join(self.lines)}"
+                assert monotonic() < deadline, f"“{pattern}” did not come:\n{''.join(self.lines)}"
+                continue
+            self.lines.append(line)
+            if found := re.search(pattern, line):
+                return found
+
+    def wait_for_link(self) -> str:
+        return self.wait_for(r"http://\S+/login/link/\S+")[0]
+
+    def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(120)

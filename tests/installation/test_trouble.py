@@ -1,0 +1,139 @@
+"""Killed, crowded, broken or empty: each trouble gets one clear sentence, and the next run heals it."""
+
+import os
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from godhand_web.cli.processes import is_same, wait_until
+from sandboxes import network
+from sandboxes.runsc import Runsc
+
+from .running import GODHAND, Installation, Up
+
+SERVICES = ("redis", "machines", "agents", "beat", "gate", "web")
+
+
+def ready(installation: Installation) -> bool:
+    probe = ["curl", "-sf", "-o", "/dev/null", f"{installation.url}/readyz"]
+    return subprocess.run(probe, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_it_restarts_a_service_that_was_killed(running: Up, name: str) -> None:
+    installation = running.installation
+    pid, started = installation.services()[name]
+    os.kill(pid, signal.SIGKILL)
+    assert wait_until(lambda: not is_same(pid, started), 10)
+    assert wait_until(lambda: installation.living() == set(SERVICES), 30)
+    assert wait_until(lambda: ready(installation), 30)
+
+
+def test_it_ends_every_service_when_up_itself_is_killed_and_adopts_machines(installation: Installation) -> None:
+    up = installation.up()
+    up.wait_for_link()
+    made = installation.call("manage", "makemachine")
+    assert made.returncode == 0, made.stderr
+    machine_id = made.stdout.strip()
+    services = installation.services()
+    up.stop(signal.SIGKILL)
+    assert wait_until(lambda: not any(is_same(*each) for each in services.values()), 20)
+    again = installation.up()
+    again.wait_for_link()
+    assert Runsc(installation.host).alive(network.namespace_name(installation.host, machine_id))
+    assert again.stop() == 0
+    assert nothing_is_left(installation)
+
+
+def test_it_leaves_nothing_on_the_host_after_ctrl_c(installation: Installation) -> None:
+    up = installation.up()
+    up.wait_for_link()
+    assert installation.call("manage", "makemachine").returncode == 0
+    assert up.stop() == 0
+    assert nothing_is_left(installation)
+
+
+def test_it_removes_a_machine_that_no_row_claims(installation: Installation) -> None:
+    network.connect(installation.host, "0rphan0rphan")
+    up = installation.up()
+    up.wait_for_link()
+    assert list(network.owned_ids(installation.host)) == []
+    up.stop()
+
+
+def nothing_is_left(installation: Installation) -> bool:
+    host = installation.host
+    tables = subprocess.run(["nft", "list", "tables"], capture_output=True, text=True, check=True).stdout
+    mine = subprocess.run(["pgrep", "-f", str(host.home)], capture_output=True, check=False).stdout
+    assert list(network.owned_ids(host)) == []
+    assert Runsc(host).containers() == []
+    assert [path.name for path in host.machines.iterdir() if path.name != ".runsc"] == []
+    assert f"godhand_{host.instance}" not in tables
+    assert mine == b""
+    return True
+
+
+def test_it_does_not_fight_a_second_up(running: Up) -> None:
+    before = running.installation.services()
+    second = running.installation.call("up")
+    assert second.returncode == 0
+    assert "runs already" in second.stdout
+    assert "/login/link/" in second.stdout
+    assert running.installation.services() == before
+
+
+def test_it_says_which_port_is_taken(installation: Installation) -> None:
+    with socket.create_server(("127.0.0.1", installation.port)):
+        refused = installation.call("up")
+    assert refused.returncode == 1
+    assert f"Port {installation.port}" in refused.stderr
+    assert "GODHAND_PORT" in refused.stderr
+
+
+@pytest.mark.parametrize(("name", "value"), [("GODHAND_PORT", "many"), ("GODHAND_SUBNET", "10.0.0.0/31")])
+def test_it_refuses_a_setting_that_makes_no_sense(installation: Installation, name: str, value: str) -> None:
+    installation.extra = {name: value}
+    refused = installation.call("up")
+    assert refused.returncode == 1
+    assert f"{name} is “{value}”" in refused.stderr
+
+
+def test_it_names_the_fix_for_a_full_disk(installation: Installation) -> None:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m,mode=755", "none", str(installation.home)], check=True)
+    try:
+        refused = installation.call("up")
+        assert refused.returncode == 1
+        assert "GiB are free" in refused.stderr
+        assert "GODHAND_HOME" in refused.stderr
+    finally:
+        subprocess.run(["umount", str(installation.home)], check=True)
+
+
+def test_it_refuses_a_home_that_its_services_cannot_enter(installation: Installation) -> None:
+    installation.home.chmod(0o700)
+    refused = installation.call("up")
+    installation.home.chmod(0o755)
+    assert refused.returncode == 1
+    assert "cannot enter" in refused.stderr
+
+
+def test_it_says_how_to_get_runsc(installation: Installation) -> None:
+    installation.extra = {"GODHAND_RUNSC": "/nowhere/runsc"}
+    seen = installation.call("doctor")
+    assert seen.returncode == 1
+    assert "GODHAND_RUNSC" in seen.stdout
+
+
+def test_it_tells_a_person_without_root_what_to_do(installation: Installation) -> None:
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", GODHAND, "test"]
+    environment = {**installation.environment, "GODHAND_HOME": "/var/tmp/nobody-godhand"}
+    refused = subprocess.run(nobody, env=environment, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "as root" in refused.stderr
+
+
+def test_it_reports_that_nothing_runs(installation: Installation) -> None:
+    assert installation.call("status").returncode == 3
+    assert "does not run" in installation.call("down").stdout
