@@ -89,7 +89,7 @@ class Sandbox(ABC):
 
     @abstractmethod
     def root_shell(self) -> list[str]:
-        """The host's command to which a program is added to run it as root in the machine, on this terminal."""
+        """The host's command that opens a root shell in the machine on the caller's terminal."""
 
     def guest(self) -> Guest:
         endpoint = self.endpoint()

@@ -1,37 +1,25 @@
 """Real parts for every test: one private Redis, one machine, one whole installation per session, made on demand."""
 
-import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from redis import Redis
+
+from godhand_web.cli.processes import wait_until
+from godhand_web.cli.system import REDIS_PROGRAMS
+from sandboxes.backends.gvisor import GvisorSandbox, Options
+from sandboxes.host import here
+from sandboxes.ids import new_id
+from sandboxes.images import store
+from sandboxes.network import remove_firewall
+
+from .home import TEST_HOME
 
 if TYPE_CHECKING:
     from godhand_web.models import User
-
-ROOT = Path(__file__).parents[1]
-REAL_HOME = Path(os.environ.get("GODHAND_HOME", "/var/lib/godhand"))
-TEST_HOME = Path(tempfile.mkdtemp(prefix="godhand-test-", dir="/var/tmp"))
-TEST_HOME.chmod(0o755)
-
-os.environ["GODHAND_IMAGES"] = os.environ.get("GODHAND_IMAGES", str(REAL_HOME / "images"))
-if (REAL_HOME / "tools/runsc/usr/bin/runsc").exists():
-    os.environ.setdefault("GODHAND_RUNSC", str(REAL_HOME / "tools/runsc/usr/bin/runsc"))
-os.environ["GODHAND_HOME"] = str(TEST_HOME)
-
-from redis import Redis  # noqa: E402
-
-from godhand_web.cli.processes import wait_until  # noqa: E402
-from godhand_web.cli.system import REDIS_PROGRAMS  # noqa: E402
-from sandboxes.backends.gvisor import GvisorSandbox, Options  # noqa: E402
-from sandboxes.host import here  # noqa: E402
-from sandboxes.ids import new_id  # noqa: E402
-from sandboxes.images import store  # noqa: E402
-from sandboxes.network import remove_firewall  # noqa: E402
 
 
 def pytest_sessionfinish() -> None:
@@ -45,7 +33,6 @@ def pytest_sessionfinish() -> None:
 def redis_url() -> Iterator[str]:
     """Where the settings expect the private one to be."""
     directory = here().run
-    directory.mkdir(exist_ok=True)
     program = next(path for path in map(shutil.which, REDIS_PROGRAMS) if path)
     socket = directory / "redis.sock"
     argv = ["redis-server", "--port", "0", "--unixsocket", str(socket), "--dir", str(directory), "--save", ""]

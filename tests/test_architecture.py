@@ -30,7 +30,7 @@ STANDARD_LIBRARY_ONLY = {
 def modules(app: str) -> Iterator[tuple[str, Path]]:
     for path in sorted((ROOT / app).rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
-        if "migrations" not in parts and "management" not in parts and "recipes" not in parts:
+        if "migrations" not in parts and "recipes" not in parts:
             yield ".".join(parts).removesuffix(".__init__"), path
 
 

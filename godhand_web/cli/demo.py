@@ -3,6 +3,8 @@
 import argparse
 import subprocess
 
+from django.conf import settings
+
 from .place import ROOT, as_service, python
 from .up import login_link, run
 
@@ -24,9 +26,9 @@ def _show(once: bool) -> int | None:
         check=False,
     )
     page = result.stdout.strip()
-    if page:
-        print(f"\n  See it at  {login_link(page)}\n  The link works once.", flush=True)
-    if once or result.returncode:
+    if once:
+        print(f"\n  Its page is {settings.PUBLIC_URL}{page} when ./godhand up runs.")
         return result.returncode
-    print("  Ctrl-C stops everything.\n", flush=True)
-    return None
+    if page:
+        print(f"\n  See it at  {login_link(page)}\n  The link works once. Ctrl-C stops everything.\n", flush=True)
+    return result.returncode or None

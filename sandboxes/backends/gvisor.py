@@ -20,6 +20,7 @@ from ..runsc import Runsc, binary
 VNC_PORT = 5901
 GUEST_PORT = 5902
 BOOT_TIMEOUT = 30
+TERM = "xterm-256color"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 CAPABILITIES = [
     "CAP_CHOWN",
@@ -135,7 +136,7 @@ class GvisorSandbox(Sandbox):
         return Endpoint(self.handle["address"], VNC_PORT, GUEST_PORT, self.handle["token"])
 
     def root_shell(self) -> list[str]:
-        return self.runsc.exec_argv(self.container)
+        return self.runsc.exec_argv(self.container, "/bin/bash", "-l", flags=("-cwd", "/root", "-env", f"TERM={TERM}"))
 
     def runsc_exec(self, argv: list[str]) -> subprocess.CompletedProcess[bytes]:
         """The slow way in, past the guest: for measuring against."""

@@ -15,6 +15,10 @@ DRAG_STEPS = 16
 MAX_CLICKS = 3
 MAX_NOTCHES = 1000
 
+REST = 0.05
+"""A window manager looks at every press first, and meanwhile the display server holds later events back and places
+them where the pointer is when they are let go. So the pointer stays for a moment after a button."""
+
 TYPED_AT_ONCE = 64
 RARE_AT_ONCE = 8
 """Symbols missing from the keyboard map borrow one of about twenty spare key codes, and a program looks the
@@ -29,6 +33,7 @@ class Desktop:
 
     def __init__(self, client: RfbClient) -> None:
         self._client = client
+        self._rest_until = 0.0
 
     @classmethod
     def connect(cls, host: str, port: int) -> Self:
@@ -55,7 +60,7 @@ class Desktop:
 
     @property
     def cursor(self) -> tuple[int, int] | None:
-        """Where the pointer is; None on a new connection until somebody moves it."""
+        """Where the pointer was at the last screenshot; None until somebody has moved it."""
         return self._client.position
 
     def screenshot(self, *, pointer: bool = False) -> Screen:
@@ -97,6 +102,7 @@ class Desktop:
             self._client.send(events)
         match action:
             case Drag(to_x=x, to_y=y) | Move(x, y) | Click(x, y) | Scroll(x, y):
+                self._client.refresh()
                 self._client.position = x, y
 
     def _screen(self, pointer: bool = False) -> Screen:
@@ -105,16 +111,19 @@ class Desktop:
     def _events(self, action: Action) -> Iterator[bytes]:
         match action:
             case Move(x, y):
-                yield self._point(x, y)
+                there = self._point(x, y)
+                self._rest()
+                yield there
             case Click(x, y, button, count):
-                yield self._click(x, y, _mask(button), _counted(count, MAX_CLICKS))
+                yield from self._buttons(self._click(x, y, _mask(button), _counted(count, MAX_CLICKS)))
             case Drag(x, y, to_x, to_y, button):
                 yield from self._drag((x, y), (to_x, to_y), _mask(button))
             case Scroll(x, y, down, right):
                 vertical = _WHEEL_DOWN if down > 0 else _WHEEL_UP
                 horizontal = _WHEEL_RIGHT if right > 0 else _WHEEL_LEFT
-                yield self._click(x, y, vertical, _counted(abs(down), MAX_NOTCHES, least=0)) + self._click(
-                    x, y, horizontal, _counted(abs(right), MAX_NOTCHES, least=0)
+                yield from self._buttons(
+                    self._click(x, y, vertical, _counted(abs(down), MAX_NOTCHES, least=0))
+                    + self._click(x, y, horizontal, _counted(abs(right), MAX_NOTCHES, least=0))
                 )
             case Type(text):
                 yield from self._type(keysyms_of_text(text))
@@ -147,6 +156,14 @@ class Desktop:
         there = self._point(x, y)
         return there + (self._point(x, y, mask) + there) * count
 
+    def _buttons(self, *events: bytes) -> Iterator[bytes]:
+        self._rest()
+        yield from events
+        self._rest_until = time.monotonic() + REST
+
+    def _rest(self) -> None:
+        time.sleep(max(0.0, self._rest_until - time.monotonic()))
+
     def _drag(self, start: tuple[int, int], end: tuple[int, int], mask: int) -> Iterator[bytes]:
         """In steps that the server has each processed, since programs want to see the pointer move."""
         (x, y), (to_x, to_y) = start, end
@@ -154,9 +171,8 @@ class Desktop:
             self._point(x + (to_x - x) * step // DRAG_STEPS, y + (to_y - y) * step // DRAG_STEPS, mask)
             for step in range(DRAG_STEPS + 1)
         ]
-        yield self._point(*start)
-        yield from path
-        yield self._point(*end)
+        yield from self._buttons(self._point(*start) + path[0])
+        yield from self._buttons(*path[1:], self._point(*end))
 
 
 def _mask(button: Button) -> int:

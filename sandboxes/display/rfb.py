@@ -15,7 +15,7 @@ from ..errors import Gone
 from .decode import ENCODINGS, Decoder
 from .framebuffer import Bytes, Change, Framebuffer
 from .handshake import shake
-from .wire import TIMEOUT, Wire
+from .wire import Wire
 
 MAX_CUT_TEXT = 16 * 1024 * 1024
 KEPT_CHANGES = 1024
@@ -68,7 +68,7 @@ class RfbClient:
 
     def close(self) -> None:
         self._die(Gone("The connection to the screen was closed."))
-        self._thread.join(TIMEOUT)
+        self._thread.join(self._wire.timeout)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -81,7 +81,11 @@ class RfbClient:
 
     @property
     def position(self) -> tuple[int, int] | None:
-        """Where the pointer is. A server tells where others move it; our own moves must be set here."""
+        """Where the pointer was at the last refresh.
+
+        A server tells where others move it, with the next update and not at once; our own moves are set here,
+        after a refresh that brings what it still had to tell.
+        """
         return self._screen.position
 
     @position.setter
@@ -135,8 +139,8 @@ class RfbClient:
 
     def _expect(self, met: Callable[[], bool]) -> None:
         with self._state:
-            if not self._wait(met, TIMEOUT):
-                self._die(Gone(f"The screen did not answer within {TIMEOUT:g} s."))
+            if not self._wait(met, self._wire.timeout):
+                self._die(Gone(f"The screen did not answer within {self._wire.timeout:g} s."))
                 self._check()
 
     def _wait(self, met: Callable[[], bool], timeout: float) -> bool:

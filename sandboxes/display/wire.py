@@ -18,8 +18,9 @@ _BUFFER = 64 * 1024
 class Wire:
     """Reads belong to one thread; writes may come from any."""
 
-    def __init__(self, sock: socket.socket) -> None:
-        sock.settimeout(TIMEOUT)
+    def __init__(self, sock: socket.socket, timeout: float = TIMEOUT) -> None:
+        self.timeout = timeout
+        sock.settimeout(timeout)
         if sock.family in (socket.AF_INET, socket.AF_INET6):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._sock = sock
@@ -90,7 +91,7 @@ class Wire:
         try:
             received = self._sock.recv_into(view)
         except TimeoutError as error:
-            raise Gone(f"The screen stopped in the middle of a message for {TIMEOUT:g} s.") from error
+            raise Gone(f"The screen stopped in the middle of a message for {self.timeout:g} s.") from error
         except OSError as error:
             raise Gone(f"The screen's connection broke: {error}.") from error
         if not received:

@@ -212,26 +212,17 @@ class Guest:
         request = request | {"body": len(body)}
         connection = self._connect(connect_timeout=self._connect_timeout, hello_timeout=self._connect_timeout)
         try:
-            answer, parts = self._send(connection, request, body, timeout, limits)
+            answer, parts = connection.request(request, body, timeout, limits)
         except Dropped:
             if not repeat:
                 raise
             again = self._connect(connect_timeout=self._connect_timeout, hello_timeout=self._connect_timeout)
             if again.instance != connection.instance and "op_id" in request:
                 raise Gone("The machine's guest started anew; what was asked may or may not have been done.") from None
-            answer, parts = self._send(again, request, body, timeout, limits)
+            answer, parts = again.request(request, body, timeout, limits)
         if answer.get("ok") is not True:
             _raise(answer, path)
         return answer, parts
-
-    def _send(
-        self, connection: Connection, request: Header, body: bytes, timeout: float, limits: Sequence[int]
-    ) -> tuple[Header, list[bytes]]:
-        try:
-            return connection.request(request, body, timeout, limits)
-        except Gone:
-            self.close()
-            raise
 
 
 def _given(**fields: object) -> Header:

@@ -64,30 +64,40 @@ class Connection:
 
     def is_stale(self) -> bool:
         """Nothing is ever sent unasked, so anything to read on an idle connection is its end."""
-        return bool(select.select([self._socket], [], [], 0)[0])
+        if self._socket.fileno() < 0:
+            return True
+        poller = select.poll()
+        poller.register(self._socket, select.POLLIN)
+        return bool(poller.poll(0))
 
     def request(self, header: Header, body: bytes, timeout: float, limits: Sequence[int]) -> tuple[Header, list[bytes]]:
         """The answer and its parts, which are as many as there are limits and not larger. Raises Gone."""
-        line = json.dumps(header).encode() + b"\n"
         try:
-            self._socket.settimeout(timeout + len(body) / SLOWEST)
-            self._socket.sendall(line + body if len(body) < 64 << 10 else line)
-            if len(body) >= 64 << 10:
-                self._socket.sendall(body)
+            self._send(json.dumps(header).encode() + b"\n", body, timeout + len(body) / SLOWEST)
             answer = self._header(time.monotonic() + timeout)
             sizes = field(answer, "sizes", list)
-            if answer.get("ok") is not True:
-                limits = []
-            if len(sizes) != len(limits):
+            if len(sizes) != (len(limits) if answer.get("ok") is True else 0):
                 raise Gone("The machine's guest gave an answer of another shape than asked for.")
-            for size, limit in zip(sizes, limits, strict=True):
+            for size, limit in zip(sizes, limits, strict=False):
                 if type(size) is not int or not 0 <= size <= limit:
                     raise Gone("The machine's guest announced more bytes than allowed.")
             return answer, [self._part(size) for size in sizes]
         except TimeoutError:
+            self.close()
             raise Gone("The machine's guest did not answer in time.") from None
         except OSError as error:
+            self.close()
             raise Dropped(f"The connection to the machine broke ({error.strerror}).") from None
+        except Gone:
+            self.close()
+            raise
+
+    def _send(self, line: bytes, body: bytes, timeout: float) -> None:
+        self._socket.settimeout(timeout)
+        together = len(body) < 64 << 10
+        self._socket.sendall(line + body if together else line)
+        if not together:
+            self._socket.sendall(body)
 
     def _receive(self, size: int, deadline: float) -> bytes:
         left = deadline - time.monotonic()

@@ -36,6 +36,7 @@ KINDS: dict[type[OSError], str] = {
     FileNotFoundError: "not_found",
     IsADirectoryError: "is_directory",
     NotADirectoryError: "not_directory",
+    FileExistsError: "not_directory",
     PermissionError: "permission",
 }
 Header = dict[str, Any]
@@ -74,7 +75,7 @@ def parse_header(line: bytes) -> Header:
 def want(header: Header, name: str, kind: type[T], default: T | None = None) -> T:
     value = header.get(name, default)
     if kind is float and isinstance(value, int):
-        value = float(value) if abs(value) < LONGEST * 2 else LONGEST
+        value = float(min(max(value, -1), 1 << 60))
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise Refusal("bad_request", f"“{name}” is missing or not of type {kind.__name__}.")
     return value
@@ -94,18 +95,22 @@ def want_timeout(header: Header, default: float) -> float:
     return seconds
 
 
+def is_text(value: object) -> bool:
+    """Whether the system can be given it, raising ValueError for characters that no encoding has."""
+    return isinstance(value, str) and b"\0" not in os.fsencode(value)
+
+
 def want_words(header: Header, name: str) -> list[str]:
     words = want(header, name, list)
-    if not words or not all(isinstance(word, str) and "\0" not in word for word in words):
+    if not words or not all(map(is_text, words)):
         raise Refusal("bad_request", f"“{name}” must be a list of at least one text.")
     return words
 
 
 def want_env(header: Header) -> dict[str, str]:
     env = want(header, "env", dict, {})
-    for name, value in env.items():
-        if not name or not isinstance(value, str) or "=" in name or "\0" in name + value:
-            raise Refusal("bad_request", "“env” must map names to texts.")
+    if not all(name and "=" not in name and is_text(name) and is_text(value) for name, value in env.items()):
+        raise Refusal("bad_request", "“env” must map names to texts.")
     return env
 
 
@@ -184,9 +189,21 @@ def person_of(job: Header) -> pwd.struct_passwd:
         raise Refusal("unknown_user", f"There is no user “{name}” in the machine.") from None
 
 
+known_groups: dict[tuple[str, int, int], list[int]] = {}
+
+
+def groups_of(person: pwd.struct_passwd) -> list[int]:
+    """Remembered while nobody edits the group file: looking them up takes as long as the rest of a small job."""
+    key = person.pw_name, person.pw_gid, os.stat("/etc/group").st_mtime_ns
+    if key not in known_groups:
+        known_groups.clear()
+        known_groups[key] = os.getgrouplist(person.pw_name, person.pw_gid)
+    return known_groups[key]
+
+
 def become(person: pwd.struct_passwd) -> None:
     """Act as this person until `become_root`. The saved id stays root's here; executing a program drops it."""
-    os.setgroups(os.getgrouplist(person.pw_name, person.pw_gid))
+    os.setgroups(groups_of(person))
     os.setresgid(person.pw_gid, person.pw_gid, 0)
     os.setresuid(person.pw_uid, person.pw_uid, 0)
 
@@ -453,7 +470,7 @@ class Worker:
 
     def bash(self, job: Header) -> None:
         command, timeout, person = want(job, "command", str), want_timeout(job, 120.0), person_of(job)
-        if "\0" in command:
+        if not is_text(command):
             raise Refusal("bad_request", "A command has no NUL in it.")
         self.shell = self.shell or Shell(self.wake, person)
         self.shell.output.limit = want_between(job, "output_limit", 1 << 20, OUTPUT_LIMIT)
@@ -709,9 +726,7 @@ class Operations:
             self.size -= sum(map(len, oldest.answer[1])) if oldest.answer else 0
             oldest.answer = Refusal("forgotten", "This was done; its answer is no longer kept.").header, []
         if len(self.known) > REMEMBERED:
-            first = next(iter(self.known))
-            if self.known[first].done.is_set():
-                del self.known[first]
+            del self.known[next(name for name, known in self.known.items() if known.answer)]
 
 
 class Session:
@@ -733,6 +748,7 @@ class Server:
             try:
                 sock, _ = listener.accept()
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 self.welcome(sock)
                 threading.Thread(target=self.converse, args=(sock,), daemon=True).start()
             except (OSError, RuntimeError):

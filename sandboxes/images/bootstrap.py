@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import BuildFailed
@@ -23,16 +23,20 @@ CONTAINED = [
 ]
 
 _DOCUMENTATION = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/info/*", "/usr/share/lintian/*")
+_CONFIGURING = (re.compile(r"Setting up \S+"), "configuring packages")
 _PHASES = (
     (re.compile(r"I: running apt-get update"), "resolving packages"),
+    (re.compile(r"I: extracting archives"), "unpacking the base system"),
+    (re.compile(r"I: installing essential packages"), "configuring the base system"),
+    (re.compile(r"I: installing remaining packages"), ""),
     (re.compile(r"(\d+) newly installed"), "downloading {} packages"),
-    (re.compile(r"I: installing essential packages"), "unpacking the base system"),
     (re.compile(r"Unpacking \S+"), "unpacking packages"),
-    (re.compile(r"Setting up \S+"), "configuring packages"),
+    _CONFIGURING,
 )
 _NETWORK = re.compile(
-    r"(Temporary failure resolving|Could not resolve|Could not connect|Unable to connect|Connection (?:timed out|"
-    r"refused|failed)|Failed to fetch|Network is unreachable|NameResolutionError|Could not find a version)[^\n]*"
+    r"(Temporary failure resolving|Could not resolve|Could not connect|Unable to connect|Connection timed out|"
+    r"Connection refused|Connection failed|Failed to fetch|Network is unreachable|NameResolutionError|"
+    r"Could not find a version)[^\n]*"
 )
 _UNKNOWN_PACKAGE = re.compile(r"Unable to locate package (\S+)")
 _FULL = re.compile(r"No space left on device|You don't have enough free space")
@@ -65,7 +69,7 @@ def command(recipe: Recipe, root: Path) -> list[str]:
     ]
 
 
-def run(argv: Sequence[str], log: Path, read: Say) -> int:
+def run(argv: Sequence[str], log: Path, read: Say, env: Mapping[str, str] | None = None) -> int:
     """Run to the end, every line to the log and to `read`; on any exception the program is killed first."""
     with (
         log.open("a") as file,
@@ -76,6 +80,7 @@ def run(argv: Sequence[str], log: Path, read: Say) -> int:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
+            env=env,
             start_new_session=True,
         ) as process,
     ):
@@ -96,9 +101,7 @@ def failure(recipe: Recipe, log: Path, what: str) -> BuildFailed:
     if unknown:
         return BuildFailed(f"The recipe “{recipe.name}” wants a package that does not exist: {unknown[1]}.")
     if _FULL.search(told):
-        return BuildFailed(
-            f"The disk ran full while building “{recipe.name}”; free some space and build again."
-        )
+        return BuildFailed(f"The disk ran full while building “{recipe.name}”; free some space and build again.")
     network = _NETWORK.search(told)
     if network:
         return BuildFailed(
@@ -106,22 +109,26 @@ def failure(recipe: Recipe, log: Path, what: str) -> BuildFailed:
             f"check the network and build again."
         )
     last = next((line for line in reversed(told.splitlines()) if line.strip()), "it said nothing")
-    return BuildFailed(
-        f"Building “{recipe.name}” failed in {what}: {last.strip()} The whole story is in {log}."
-    )
+    return BuildFailed(f"Building “{recipe.name}” failed in {what}: {last.strip()} The whole story is in {log}.")
 
 
 class _Phases:
-    """Says each phase once, and never goes back to an earlier one."""
+    """Says each phase once, in order. The base system goes through all of them before the other packages do."""
 
     def __init__(self, say: Say) -> None:
         self._say = say
         self._left = list(_PHASES)
+        self._to_unpack = 0
 
     def read(self, line: str) -> None:
-        for index, (pattern, title) in enumerate(self._left):
-            match = pattern.search(line)
-            if match:
-                self._left = self._left[index + 1 :]
+        if line.startswith("Unpacking "):
+            self._to_unpack -= 1
+        if not self._left or (self._left[0] is _CONFIGURING and self._to_unpack > 0):
+            return
+        pattern, title = self._left[0]
+        match = pattern.search(line)
+        if match:
+            self._left.pop(0)
+            self._to_unpack = int(match[1]) if match.groups() else self._to_unpack
+            if title:
                 self._say(title.format(*match.groups()))
-                return

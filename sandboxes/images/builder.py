@@ -29,24 +29,26 @@ def build(name: str, progress: Callable[[str], None], force: bool = False, recip
     """
     recipe = recipes_folder.load(name, recipes)
     _require_guest()
-    image = _current(recipe)
+    recipe_digest = recipe.digest
+    image = _current(name, recipe_digest)
     if image and not force:
         return image
-    _require_tools()
+    require_tools()
     place = here().images / name
     say = _timed(progress)
     with workshop.locked(place, lambda: say(f"another build of {name} is running; waiting for it")):
-        image = _current(recipe)
+        image = _current(name, recipe_digest)
         if image and not force:
             return image
         workshop.sweep(place)
         _require_space(recipe, place)
         with workshop.fresh_directory(place) as directory:
-            _assemble(recipe, directory, place / "build.log", say)
-            return _publish(recipe, place, directory)
+            digest = _assemble(recipe, recipe_digest, directory, place / "build.log", say)
+            return _publish(name, place, directory, digest)
 
 
-def _assemble(recipe: Recipe, directory: Path, log: Path, say: Callable[[str], None]) -> None:
+def _assemble(recipe: Recipe, recipe_digest: str, directory: Path, log: Path, say: Callable[[str], None]) -> str:
+    """Returns the digest of the tree."""
     root = directory / ROOTFS
     log.write_text("")
     bootstrap(recipe, root, log, say)
@@ -60,7 +62,7 @@ def _assemble(recipe: Recipe, directory: Path, log: Path, say: Callable[[str], N
         "title": recipe.title,
         "description": recipe.description,
         "digest": tree.digest,
-        "recipe_digest": recipe.digest,
+        "recipe_digest": recipe_digest,
         "built": datetime.now(UTC).isoformat(timespec="seconds"),
         "size": tree.size,
         "suite": recipe.suite,
@@ -71,37 +73,35 @@ def _assemble(recipe: Recipe, directory: Path, log: Path, say: Callable[[str], N
     }
     (directory / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
     say("done")
+    return tree.digest
 
 
-def _publish(recipe: Recipe, place: Path, directory: Path) -> Image:
+def _publish(name: str, place: Path, directory: Path, digest: str) -> Image:
     try:
-        previous = [store.find(recipe.name)]
+        previous = [store.find(name)]
     except NotBuilt:
         previous = []
-    digest = json.loads((directory / MANIFEST).read_text())["digest"]
     workshop.publish(place, directory, digest)
-    image = store.find(recipe.name)
+    image = store.find(name)
     workshop.prune(place, keep=[image, *previous])
     return image
 
 
-def _current(recipe: Recipe) -> Image | None:
+def _current(name: str, recipe_digest: str) -> Image | None:
     try:
-        image = store.find(recipe.name)
+        image = store.find(name)
     except NotBuilt:
         return None
-    return image if image.manifest.get("recipe_digest") == recipe.digest else None
+    return image if image.manifest.get("recipe_digest") == recipe_digest else None
 
 
 def _require_guest() -> None:
     for name in GUEST_FILES:
         if not (GUEST / name).is_file():
-            raise BuildFailed(
-                f"{GUEST / name} is missing, and every image carries it; restore it from the repository."
-            )
+            raise BuildFailed(f"{GUEST / name} is missing, and every image carries it; restore it from the repository.")
 
 
-def _require_tools() -> None:
+def require_tools() -> None:
     if os.geteuid() != 0:
         raise Unavailable("Images are built as root; run the same command with sudo.")
     if not shutil.which("mmdebstrap"):

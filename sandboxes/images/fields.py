@@ -78,9 +78,7 @@ class Fields:
         values = self._table.pop(name, [])
         if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
             raise self.wrong(name, f"must be written as [[{name}]] tables")
-        return [
-            Fields(value, self._file, f"{self._prefix}{name}[{index}].") for index, value in enumerate(values)
-        ]
+        return [Fields(value, self._file, f"{self._prefix}{name}[{index}].") for index, value in enumerate(values)]
 
     def nothing_else(self) -> None:
         """Raises BuildFailed for a field that nobody asked for: most often a misspelt one."""

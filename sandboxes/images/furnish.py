@@ -1,4 +1,4 @@
-"""Turns a bare root filesystem into the recipe's: user, files, Python packages, setup script, guest, start list."""
+"""Turns a bare root filesystem into the recipe's: user, files, Python packages, setup script, guest."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from ..errors import BuildFailed
-from .bootstrap import CONTAINED, Say, failure, run
+from .bootstrap import CONTAINED, failure, run
 from .recipe import GUEST, GUEST_FILES, Recipe, User
 
 _GUEST_HOME = "opt/godhand"
@@ -16,6 +16,8 @@ _GUEST_HOME = "opt/godhand"
 
 def furnish(recipe: Recipe, root: Path, log: Path) -> None:
     """Raises BuildFailed."""
+    for mount_point in ("dev", "proc", "run", "sys", "tmp"):
+        (root / mount_point).mkdir(exist_ok=True)
     _forget_the_builder(recipe, root)
     if recipe.user:
         add_user(recipe.user, root)
@@ -67,9 +69,7 @@ def lay_over(overlay: Path, root: Path) -> None:
 def _refuse_to_leave(root: Path, directory: Path) -> None:
     """An absolute link inside the tree would lead a careless write onto the host."""
     if not directory.resolve().is_relative_to(root.resolve()):
-        raise BuildFailed(
-            f"{directory.relative_to(root)} leads out of the image; a recipe cannot write there."
-        )
+        raise BuildFailed(f"{directory.relative_to(root)} leads out of the image; a recipe cannot write there.")
 
 
 def _forget_the_builder(recipe: Recipe, root: Path) -> None:
@@ -119,16 +119,10 @@ def _run_setup(recipe: Recipe, script: Path, root: Path, log: Path) -> None:
     """Inside the tree, without network, in a process tree that dies with the builder."""
     inside = root / "tmp/setup.sh"
     shutil.copyfile(script, inside)
-    environment = [
-        "env",
-        "-i",
-        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin",
-        "HOME=/root",
-        "LC_ALL=C.UTF-8",
-    ]
-    argv = [*CONTAINED, "--net", f"--root={root}", *environment, "sh", "-eu", "/tmp/setup.sh"]
+    argv = [*CONTAINED, "--net", f"--root={root}", "sh", "-eu", "/tmp/setup.sh"]
+    inside_env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"}
     try:
-        if run(argv, log, lambda line: None):
+        if run(argv, log, lambda line: None, inside_env):
             raise failure(recipe, log, f"{script.parent.name}/setup.sh")
     finally:
         inside.unlink()

@@ -1,4 +1,4 @@
-"""Recipes: what goes into an image. The folder is the registry: `recipes/<name>/recipe.toml` is one recipe."""
+"""Recipes: what goes into an image. The folder is the registry: `recipes/<name>/recipe.toml` is one."""
 
 import hashlib
 import re
@@ -22,7 +22,7 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PATTERN = re.compile(r"/\S+")
 
-Variant = Literal["custom", "essential", "apt", "minbase"]
+Variant = Literal["minbase", "essential", "extract"]
 
 
 @dataclass(frozen=True)
@@ -145,9 +145,7 @@ def _parse(name: str, folder: Path, fields: Fields, parent: Recipe | None = None
         title=fields.text("title"),
         description=fields.text("description"),
         suite=fields.text("suite", parent.suite if parent else None, _NAME),
-        variant=fields.choice(
-            "variant", ("minbase", "essential", "apt", "custom"), parent and parent.variant
-        ),
+        variant=fields.choice("variant", ("minbase", "essential", "extract"), parent.variant if parent else None),
         space_mib=fields.number("space_mib", parent.space_mib if parent else 1024, 1, 1 << 20),
         packages=fields.texts("packages", _PACKAGE),
         python=fields.texts("python", _PINNED),

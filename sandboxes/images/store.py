@@ -1,4 +1,4 @@
-"""Built images on this host: `<images>/<name>/<digest prefix>/{rootfs,manifest.json}` and a `current` link."""
+"""Built images: `<images>/<name>/<digest prefix>/{rootfs,manifest.json}`, and a `current` link to one."""
 
 import json
 from collections.abc import Mapping

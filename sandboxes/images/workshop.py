@@ -79,7 +79,7 @@ def publish(place: Path, directory: Path, digest: str) -> Path:
 
 
 def prune(place: Path, keep: list[Image]) -> None:
-    """Remove builds nobody needs. Machines may still run on those to `keep`, or on any whose root is mounted."""
+    """Remove all builds but those to `keep` and those whose root some running machine has mounted."""
     kept = {image.root.parent.name for image in keep}
     for old in place.iterdir():
         if old.is_dir() and not old.is_symlink() and old.name not in kept and not in_use(old):

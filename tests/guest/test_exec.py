@@ -1,5 +1,6 @@
 import os
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -94,10 +95,8 @@ def test_it_does_not_hold_more_output_than_allowed(guest: Guest) -> None:
 
 def test_it_leaves_the_connection_usable_after_every_refusal(guest: Guest) -> None:
     for argv in ([], [""], ["a\0b"]):
-        try:
+        with suppress(Refused):
             assert guest.exec(argv, stdin=b"x" * 300_000).returncode == 127
-        except Refused:
-            pass
     assert guest.exec(["echo", "fine"]).stdout == b"fine\n"
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.conftest import TEST_HOME
+from tests.home import TEST_HOME
 
 from .running import Installation, Up
 

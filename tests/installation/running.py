@@ -48,7 +48,13 @@ class Installation:
     def call(self, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         """A command to its end."""
         return subprocess.run(
-            [GODHAND, *arguments], env=self.environment, capture_output=True, text=True, timeout=timeout, check=False
+            [GODHAND, *arguments],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
         )
 
     def up(self) -> "Up":

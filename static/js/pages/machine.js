@@ -52,7 +52,6 @@ function paintWho(now, driving) {
   chip.querySelector("span").textContent = driving ? "You are driving" : WATCHING[now.phase];
   const use = chip.querySelector("use");
   use.setAttribute("href", use.getAttribute("href").replace(/#.*/, driving ? "#hand" : "#eye"));
-  who.querySelector("[data-who-text]").textContent = driving ? "Ctrl+Alt+Shift gives control back" : "";
 }
 
 function paintTools(driving) {

@@ -3,7 +3,7 @@ import { Sequence } from "../lib/sequence.js";
 
 function byKey(name) {
   return [...document.querySelectorAll("[data-key]")].find(
-    (element) => element.dataset.key === name && element.checkVisibility(),
+    (element) => element.dataset.key === name && ("anywhere" in element.dataset || element.checkVisibility()),
   );
 }
 

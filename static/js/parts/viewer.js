@@ -134,10 +134,10 @@ export class Viewer {
 
   #freeze() {
     if (this.phase !== "live") return;
-    const frame = this.rfb.getImageData();
-    this.frozen.width = frame.width;
-    this.frozen.height = frame.height;
-    this.frozen.getContext("2d").putImageData(frame, 0, 0);
+    const canvas = this.screen.querySelector("canvas");
+    this.frozen.width = canvas.width;
+    this.frozen.height = canvas.height;
+    this.frozen.getContext("2d").drawImage(canvas, 0, 0);
     this.frozen.hidden = false;
     this.frozenAt = new Date();
   }

@@ -12,14 +12,13 @@ extern int unsetenv(const char *name);
 
 static char packets[FDS];
 
-__attribute__((constructor)) static void keep_to_ourselves(void) { unsetenv("LD_PRELOAD"); }
-
 int ioctl(int fd, unsigned long request, void *argument)
 {
     int (*real)(int, unsigned long, void *) = dlsym(NEXT, "ioctl");
     int result = real(fd, request, argument);
     if (request == TIOCPKT && result != 0 && fd >= 0 && fd < FDS) {
         packets[fd] = *(int *)argument != 0;
+        unsetenv("LD_PRELOAD");
         return 0;
     }
     return result;

@@ -1,0 +1,89 @@
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+from playwright.sync_api import Browser, sync_playwright
+
+from godhand_web.models import User
+from sandboxes.host import here
+from sandboxes.models import Event, Machine, Screenshot, State
+from sandboxes.screenshots import path_of
+
+from .site import CHROMIUM, FLAGS, Site
+
+MachineOf = Callable[..., Machine]
+
+
+@pytest.fixture
+def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One built image called desktop, and no other."""
+    build = tmp_path / "images/desktop/0123"
+    build.mkdir(parents=True)
+    manifest = {
+        "digest": "ab" * 32,
+        "size": 1_400_000_000,
+        "built": "2026-01-02T03:04:05+00:00",
+        "packages": {"bash": "5.2"},
+    }
+    (build / "manifest.json").write_text(json.dumps(manifest))
+    (build.parent / "current").symlink_to(build.name)
+    monkeypatch.setattr("sandboxes.images.store.here", lambda: replace(here(), images=tmp_path / "images"))
+    return build
+
+
+@pytest.fixture
+def machine_of() -> MachineOf:
+    def make(owner: User, state: State = State.READY, name: str = "calm-heron", detail: str = "") -> Machine:
+        machine = Machine.objects.create(
+            name=name, owner=owner, backend="gvisor", image="desktop", host="here", state=state, detail=detail
+        )
+        Event.objects.create(machine=machine, state=State.QUEUED, text="Queued on here")
+        return machine
+
+    return make
+
+
+@pytest.fixture
+def screenshot_of(settings: LazySettings, tmp_path: Path) -> Callable[[Machine], Screenshot]:
+    settings.SCREENSHOTS = tmp_path / "screenshots"
+
+    def keep(machine: Machine) -> Screenshot:
+        picture = b"RIFF....WEBP" + machine.pk.encode()
+        sha256 = hashlib.sha256(picture).hexdigest()
+        path_of(sha256).parent.mkdir(parents=True, exist_ok=True)
+        path_of(sha256).write_bytes(picture)
+        return Screenshot.objects.create(machine=machine, sha256=sha256, label="Saved", width=1280, height=800)
+
+    return keep
+
+
+@pytest.fixture
+def as_owner(owner: User) -> Client:
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+@pytest.fixture(scope="module")
+def site(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The pages served by a real Daphne, over machines in every state."""
+    site = Site(tmp_path_factory.mktemp("site"), redis_url)
+    try:
+        site.start()
+        yield site
+    finally:
+        site.stop()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Not longer than a module: while it lives, Django takes the thread for an asynchronous one."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()

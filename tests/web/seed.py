@@ -1,0 +1,97 @@
+"""Fills the home that GODHAND_HOME names, through the ORM. Run as a program by `site.py`."""
+
+import hashlib
+import io
+import json
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "godhand_web.settings")
+django.setup()
+
+from django.conf import settings  # noqa: E402
+from django.core.management import call_command  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.utils import timezone  # noqa: E402
+from PIL import Image, ImageDraw  # noqa: E402
+
+from godhand_web.models import LoginLink, User  # noqa: E402
+from sandboxes import lifecycle  # noqa: E402
+from sandboxes.models import Event, Machine, Screenshot, State  # noqa: E402
+from sandboxes.screenshots import path_of  # noqa: E402
+
+HOSTILE = """"'><img src=x onerror=alert(1)><script>alert(2)</script>{{ 7 }}"""
+
+
+def picture() -> str:
+    screen = Image.new("RGB", (1280, 800), "#d8d2c8")
+    ImageDraw.Draw(screen).rectangle((240, 120, 1040, 640), fill="#242423")
+    buffer = io.BytesIO()
+    screen.save(buffer, "WEBP", quality=60)
+    sha256 = hashlib.sha256(buffer.getvalue()).hexdigest()
+    path_of(sha256).parent.mkdir(parents=True, exist_ok=True)
+    path_of(sha256).write_bytes(buffer.getvalue())
+    return sha256
+
+
+def machine(owner: User, state: State, name: str, sha256: str) -> str:
+    made = Machine.objects.create(
+        name=name,
+        owner=owner,
+        backend="gvisor",
+        image="desktop",
+        image_digest="ab" * 32,
+        host="here",
+        state=state,
+        detail="What happened, in one sentence.",
+        state_since=timezone.now() - timedelta(minutes=3),
+    )
+    for reached in (State.QUEUED, state):
+        Event.objects.create(machine=made, state=reached, text=f"Became {reached}")
+    if state not in (State.QUEUED, State.PROVISIONING, State.BOOTING):
+        for click in (None, 640):
+            Screenshot.objects.create(
+                machine=made, sha256=sha256, label="Saved", width=1280, height=800, click_x=click, click_y=click
+            )
+    return made.pk
+
+
+def image() -> None:
+    build = settings.HOST.images / "desktop" / "0123"
+    build.mkdir(parents=True)
+    manifest = {"digest": "ab" * 32, "size": 10**9, "built": "2026-01-02T03:04:05+00:00", "packages": {"bash": "5"}}
+    (build / "manifest.json").write_text(json.dumps(manifest))
+    (build.parent / "current").symlink_to(build.name)
+
+
+def session(person: User) -> tuple[str, str]:
+    client = Client()
+    client.force_login(person)
+    return settings.SESSION_COOKIE_NAME, client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def everything() -> None:
+    for directory in ("db", "run"):
+        Path(settings.HOST.home / directory).mkdir(parents=True)
+    call_command("migrate", verbosity=0)
+    image()
+    sha256 = picture()
+    ann, newcomer = User.objects.create_user("ann"), User.objects.create_user("newcomer")
+    machines = {state.value: machine(ann, state, f"the-{state}-one", sha256) for state in State}
+    machines["hostile"] = machine(ann, State.READY, HOSTILE[:60], sha256)
+    first = Screenshot.objects.filter(machine_id=machines["ready"]).earliest("pk").pk
+    link = LoginLink.issue(ann)
+    sessions = {"ann": session(ann), "newcomer": session(newcomer)}
+    json.dump({"machines": machines, "screenshot": first, "link": link, "sessions": sessions}, sys.stdout)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["all"]:
+            everything()
+        case ["move", machine_id, state]:
+            lifecycle.move(machine_id, State(state), "Moved by the test")

@@ -1,0 +1,75 @@
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+
+from godhand_web.models import User
+from godhand_web.pages import machines
+from sandboxes.models import Machine, State
+
+from .conftest import MachineOf
+
+pytestmark = pytest.mark.usefixtures("redis_url", "image")
+
+
+def test_it_makes_a_machine_and_shows_it(as_owner: Client) -> None:
+    response = as_owner.post("/machines/new/", {"image": "desktop", "name": "  my first "})
+    machine = Machine.objects.get()
+    assert response.headers["Location"] == f"/machines/{machine.pk}/"
+    assert (machine.name, machine.state) == ("my first", State.QUEUED)
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({}, "Choose an image that is built."),
+        ({"image": "office"}, "That image is not built on this host."),
+        ({"image": "../../etc"}, "That image is not built on this host."),
+        ({"image": "desktop", "name": "x" * 61}, "Keep the name within 60 characters; this one has 61."),
+        ({"image": "desktop", "name": "a\u202eb"}, "a character that cannot be shown"),
+    ],
+)
+def test_it_says_what_is_wrong_with_a_request(as_owner: Client, fields: dict[str, str], complaint: str) -> None:
+    response = as_owner.post("/machines/new/", fields)
+    assert response.status_code == 400
+    assert complaint in response.content.decode()
+    assert not Machine.objects.exists()
+
+
+def test_it_refuses_when_all_slots_are_used(
+    as_owner: Client, owner: User, machine_of: MachineOf, settings: LazySettings
+) -> None:
+    settings.MACHINE_SLOTS = 1
+    machine_of(owner)
+    assert "All 1 machine slots are in use" in as_owner.get("/machines/new/").content.decode()
+    response = as_owner.post("/machines/new/", {"image": "desktop"})
+    assert response.status_code == 400
+    assert "All 1 machine slots are in use" in response.content.decode()
+
+
+def test_it_shows_how_to_build_what_is_not_built(as_owner: Client) -> None:
+    for page in ("/", "/machines/new/", "/images/"):
+        assert "./godhand image build office" in as_owner.get(page).content.decode()
+
+
+def test_it_filters_by_state(as_owner: Client, owner: User, machine_of: MachineOf) -> None:
+    for state in State:
+        machine_of(owner, state, name=f"the-{state}-one")
+    shown = as_owner.get("/machines/?state=ready").content.decode()
+    assert "the-ready-one" in shown
+    assert "the-booting-one" not in shown
+    ended = as_owner.get("/machines/?tab=ended").content.decode()
+    assert "the-lost-one" in ended
+    assert "the-ready-one" not in ended
+
+
+def test_it_turns_pages(as_owner: Client, owner: User, machine_of: MachineOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machines, "PER_PAGE", 2)
+    for number in range(3):
+        machine_of(owner, State.DESTROYED, name=f"number-{number}")
+    assert "number-0" in as_owner.get("/machines/?tab=ended&page=2").content.decode()
+    for nonsense in ("0", "99", "x"):
+        assert as_owner.get(f"/machines/?tab=ended&page={nonsense}").status_code == 200
+
+
+def test_it_teaches_on_first_sight(as_owner: Client) -> None:
+    assert "first computer" in as_owner.get("/").content.decode()
