@@ -6,6 +6,7 @@ from typing import Literal, TypedDict
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
+from redis import RedisError
 
 from .models import Machine
 
@@ -34,9 +35,10 @@ def machine_changed(machine: Machine) -> None:
 
 def _send(machine_id: str, owner_id: int) -> None:
     layer = get_channel_layer()
+    assert layer is not None
     message: MachineChanged = {"type": "machine.changed", "id": machine_id}
     try:
         for group in (machine_group(machine_id), owner_group(owner_id), STAFF_GROUP):
             async_to_sync(layer.group_send)(group, message)
-    except OSError as error:
+    except (OSError, RedisError) as error:
         log.warning("hint for machine %s not sent: %s", machine_id, error)

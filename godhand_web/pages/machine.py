@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from redis.exceptions import RedisError
 
 from sandboxes import lifecycle
 from sandboxes.models import Event, Machine, Screenshot, State
@@ -68,10 +69,12 @@ def ticket(request: HttpRequest, machine_id: str) -> HttpResponse:
     if machine.state != State.READY:
         return JsonResponse({"error": "The desktop is not there now."}, status=409)
     assert request.user.pk is not None
-    token = issue(machine.pk, request.user.pk, role)
-    return JsonResponse(
-        {"url": f"{gate_url(request)}/vnc/{machine.pk}?ticket={token}"}, headers={"Cache-Control": "no-store"}
-    )
+    try:
+        token = issue(machine.pk, request.user.pk, role)
+    except RedisError:
+        return JsonResponse({"error": "Tickets cannot be made now; Redis does not answer."}, status=503)
+    url = f"{gate_url(request)}/vnc/{machine.pk}?ticket={token}"
+    return JsonResponse({"url": url}, headers={"Cache-Control": "no-store"})
 
 
 @require_POST

@@ -5,6 +5,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Literal
 
+from django.db.models import Min
+
 from sandboxes.models import Event, Machine, State
 
 from ..templatetags.godhand import spoken
@@ -48,8 +50,6 @@ def stages(machine: Machine) -> list[Stage]:
 
 
 def first_times(machine: Machine) -> dict[str, datetime]:
-    times: dict[str, datetime] = {}
-    for state, at in Event.objects.filter(machine=machine).values_list("state", "at"):
-        times.setdefault(state, at)
-    times.setdefault(State.QUEUED, machine.created_at)
-    return times
+    events = Event.objects.filter(machine=machine).order_by()
+    times: dict[str, datetime] = {State.QUEUED: machine.created_at}
+    return times | dict(events.values_list("state").annotate(Min("at")))

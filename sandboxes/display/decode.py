@@ -22,10 +22,10 @@ ENCODINGS = (
     CURSOR,
     POINTER_POSITION,
     DESKTOP_SIZE,
-    LAST_RECT,
     FENCE,
     LED_STATE,
 )
+"""Without LAST_RECT, though it is understood: TigerVNC would search each update for areas of one colour."""
 
 MAX_CURSOR_SIDE = 512
 MAX_REDRAWS = 4

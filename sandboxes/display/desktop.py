@@ -20,10 +20,10 @@ REST = 0.05
 them where the pointer is when they are let go. So the pointer stays for a moment after a button."""
 
 TYPED_AT_ONCE = 64
-RARE_AT_ONCE = 8
+RARE_AT_ONCE = 4
 """Symbols missing from the keyboard map borrow one of about twenty spare key codes, and a program looks the
 code up when it reads the event: a code that is lent again before that types the later symbol."""
-REACTION, STILL = 0.5, 0.03
+REACTION, STILL = 1.0, 0.1
 
 _WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 8, 16, 32, 64
 
@@ -133,18 +133,21 @@ class Desktop:
                 yield b"".join(_key(keysym, False) for keysym in reversed(keysyms))
 
     def _type(self, keysyms: list[int]) -> Iterator[bytes]:
+        """Around rare symbols, wait for programs to catch up, as far as the screen can tell."""
+        patience = REACTION
         for piece in _pieces(keysyms):
+            rare = not all(map(on_us_keyboard, piece))
+            if rare:
+                self._wait_for_stillness()
             version = self.version
             yield b"".join(_key(keysym, True) + _key(keysym, False) for keysym in piece)
-            if not all(map(on_us_keyboard, piece)):
-                self._let_programs_read(version)
+            if rare and not self.wait_for_change(version, patience):
+                patience = STILL
 
-    def _let_programs_read(self, version: int) -> None:
-        """Wait for the screen to show what was typed, as far as one can tell: a change, then stillness."""
+    def _wait_for_stillness(self) -> None:
         deadline = time.monotonic() + REACTION
-        if self.wait_for_change(version, REACTION):
-            while time.monotonic() < deadline and self.wait_for_change(self.version, STILL):
-                pass
+        while time.monotonic() < deadline and self.wait_for_change(self.version, STILL):
+            pass
 
     def _point(self, x: int, y: int, mask: int = 0) -> bytes:
         width, height = self.size

@@ -102,9 +102,14 @@ class RfbClient:
             return self._wait(lambda: self._version > since, timeout)
 
     def refresh(self, *, whole: bool = False) -> None:
-        """Return once all that was drawn before this call is here; `whole` makes every pixel travel again."""
-        width, height = self.size if whole else (1, 1)
-        asked = self._ask(b"", pack("!BBHHHH", 3, 0, 0, 0, width, height))
+        """Return once all that was drawn before this call is here; `whole` makes every pixel travel again.
+
+        Only what is asked for unconditionally is sure to be answered, and an answer has nothing on it that was
+        not asked for: so one pixel in any case, and the rest if it changed.
+        """
+        size = self.size
+        request = _request(*size) if whole else _request(*size, if_changed=True) + _request(1, 1)
+        asked = self._ask(b"", request)
         self._expect(lambda: self._answered >= asked)
 
     def send(self, events: bytes) -> None:
@@ -176,7 +181,7 @@ class RfbClient:
         with self._state:
             self._applying = True
         update = self._decoder.update()
-        self._request_more()
+        self._wire.send(_request(*self.size, if_changed=True))
         with self._state:
             self._applying = False
             if update.changed:
@@ -185,9 +190,6 @@ class RfbClient:
             if update.holds(0, 0):
                 self._answered = self._echoed
             self._state.notify_all()
-
-    def _request_more(self) -> None:
-        self._wire.send(pack("!BBHHHH", 3, 1, 0, 0, *self.size))
 
     def _fence(self) -> None:
         flags, length = self._wire.unpack(_FENCE)
@@ -209,3 +211,7 @@ class RfbClient:
         if length > MAX_CUT_TEXT:
             raise Gone(f"The screen sent a clipboard of {length} bytes.")
         self._wire.skip(length)
+
+
+def _request(width: int, height: int, *, if_changed: bool = False) -> bytes:
+    return pack("!BBHHHH", 3, if_changed, 0, 0, width, height)

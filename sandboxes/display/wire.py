@@ -20,7 +20,9 @@ class Wire:
 
     def __init__(self, sock: socket.socket, timeout: float = TIMEOUT) -> None:
         self.timeout = timeout
-        sock.settimeout(timeout)
+        sock.settimeout(None)
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", int(timeout), int(timeout % 1 * 1e6)))
         if sock.family in (socket.AF_INET, socket.AF_INET6):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._sock = sock
@@ -64,7 +66,7 @@ class Wire:
         target[:done] = self._view[self._start : self._start + done]
         self._start += done
         while done < len(target):
-            done += self._receive(target[done:])
+            done += self._receive(target[done:], socket.MSG_WAITALL)
 
     def skip(self, size: int) -> None:
         while size:
@@ -87,10 +89,11 @@ class Wire:
     def release(self) -> None:
         self._sock.close()
 
-    def _receive(self, view: memoryview) -> int:
+    def _receive(self, view: memoryview, flags: int = 0) -> int:
+        """The kernel keeps the time and fills the view: with Python's own timeouts it would wake for every packet."""
         try:
-            received = self._sock.recv_into(view)
-        except TimeoutError as error:
+            received = self._sock.recv_into(view, len(view), flags)
+        except BlockingIOError as error:
             raise Gone(f"The screen stopped in the middle of a message for {self.timeout:g} s.") from error
         except OSError as error:
             raise Gone(f"The screen's connection broke: {error}.") from error

@@ -123,13 +123,7 @@ class Guest:
         return self._ask(request, timeout=60, limits=[limit], path=path)[1][0]
 
     def write_file(
-        self,
-        path: str,
-        data: bytes,
-        *,
-        user: str | None = None,
-        mode: int | None = None,
-        op_id: str | None = None,
+        self, path: str, data: bytes, *, user: str | None = None, mode: int | None = None, op_id: str | None = None
     ) -> None:
         """Parents are made; a reader sees the old content or the new. Safe to repeat."""
         request = {"op": "write", "path": path} | _given(user=user, mode=mode, op_id=op_id)

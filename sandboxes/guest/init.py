@@ -113,15 +113,9 @@ class Service:
 
 
 def environment(person: pwd.struct_passwd) -> dict[str, str]:
-    return {
-        "PATH": PATH,
-        "HOME": person.pw_dir,
-        "USER": person.pw_name,
-        "LOGNAME": person.pw_name,
-        "SHELL": person.pw_shell,
-        "LANG": "C.UTF-8",
-        "XDG_RUNTIME_DIR": f"/run/user/{person.pw_uid}",
-    }
+    name, runtime = person.pw_name, f"/run/user/{person.pw_uid}"
+    env = {"PATH": PATH, "HOME": person.pw_dir, "USER": name, "LOGNAME": name, "SHELL": person.pw_shell}
+    return env | {"LANG": "C.UTF-8", "XDG_RUNTIME_DIR": runtime}
 
 
 def become(person: pwd.struct_passwd) -> None:
@@ -132,39 +126,26 @@ def become(person: pwd.struct_passwd) -> None:
 
 
 def spawn(argv: list[str], env: dict[str, str], output: int) -> int:
-    return os.posix_spawnp(
-        argv[0],
-        argv,
-        env,
-        file_actions=[
-            (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_DUP2, output, 1),
-            (os.POSIX_SPAWN_DUP2, output, 2),
-        ],
-        setsid=True,
-        setsigmask=[],
-        setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
-    )
+    silence = (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)
+    actions = [silence, (os.POSIX_SPAWN_DUP2, output, 1), (os.POSIX_SPAWN_DUP2, output, 2)]
+    fresh = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+    return os.posix_spawnp(argv[0], argv, env, file_actions=actions, setsid=True, setsigmask=[], setsigdef=fresh)
 
 
 def listens(port: int) -> bool:
     """Asked of the kernel, because a server may take a connection that says nothing for a fault."""
     wanted, listening = f":{port:04X}", "0A"
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        if os.path.exists(table):
-            with open(table) as file:
-                for line in file:
-                    words = line.split()
-                    if words[1].endswith(wanted) and words[3] == listening:
-                        return True
+    for table in filter(os.path.exists, ("/proc/net/tcp", "/proc/net/tcp6")):
+        with open(table) as file:
+            if any(words[1].endswith(wanted) and words[3] == listening for words in map(str.split, file)):
+                return True
     return False
 
 
 class Init:
     def __init__(self) -> None:
         self.stopping = False
-        self.waiting: list[Service] = []
-        self.services: list[Service] = []
+        self.waiting, self.services = list[Service](), list[Service]()
         self.outlets: dict[int, Service] = {}
         self.poller = select.poll()
         self.wake, wakes = os.pipe()
@@ -221,8 +202,7 @@ class Init:
 
     def run(self, guest: Service, entries: list[dict[str, Any]]) -> NoReturn:
         self.waiting = [Service(entry) for entry in entries]
-        if self.waiting:
-            self.advance()
+        self.advance()
         self.start(guest)
         self.services.insert(0, guest)
         while not self.stopping:
@@ -260,7 +240,7 @@ def main() -> NoReturn:
     make_places()
     with open(f"{HOME}/start.json") as file:
         entries = json.load(file)
-    argv = [sys.executable, "-IS", f"{HOME}/guest.py", "--port", "5902", "--host", "0.0.0.0"]
+    argv = [sys.executable, "-IS", f"{HOME}/guest/__main__.py", "--port", "5902", "--host", "0.0.0.0"]
     guest = Service({"name": "guest", "argv": argv, "env": {"GODHAND_TOKEN": token}, "cwd": "/", "restart": True})
     Init().run(guest, entries)
 

@@ -26,7 +26,7 @@ def furnish(recipe: Recipe, root: Path, log: Path) -> None:
     _write(root, "etc/environment", "".join(f"{key}={value}\n" for key, value in recipe.env.items()))
     if recipe.python:
         _install_python(recipe, root, log)
-    _install_guest(recipe, root)
+    _install_guest(recipe, root, log)
     for script in recipe.setups:
         _run_setup(recipe, script, root, log)
     if recipe.user:
@@ -107,25 +107,39 @@ def _install_python(recipe: Recipe, root: Path, log: Path) -> None:
         raise failure(recipe, log, "pip")
 
 
-def _install_guest(recipe: Recipe, root: Path) -> None:
-    for source, name in GUEST_FILES.items():
-        _write(root, f"{_GUEST_HOME}/{name}", (GUEST / source).read_text(), mode=0o755)
+def _install_guest(recipe: Recipe, root: Path, log: Path) -> None:
+    for name, place in GUEST_FILES.items():
+        source = GUEST / name
+        mode = 0o755 if source.stat().st_mode & 0o100 else 0o644
+        _write(root, f"{_GUEST_HOME}/{place}", source.read_text(), mode)
+    if (root / "usr/bin/python3").exists():
+        _compile_guest(recipe, root, log)
     starts = [start.as_json(recipe.env) for start in recipe.starts]
     _write(root, f"{_GUEST_HOME}/start.json", json.dumps(starts, indent=2) + "\n")
     (root / "var/log/godhand").mkdir(parents=True, exist_ok=True)
 
 
+def _compile_guest(recipe: Recipe, root: Path, log: Path) -> None:
+    """Or every machine would, at every start. By content, not by time: the same recipe shall give the same tree."""
+    by_content = ["--invalidation-mode", "unchecked-hash"]
+    if _run_inside(root, ["python3", "-IS", "-m", "compileall", "-q", *by_content, f"/{_GUEST_HOME}/guest"], log):
+        raise failure(recipe, log, "compileall")
+
+
 def _run_setup(recipe: Recipe, script: Path, root: Path, log: Path) -> None:
-    """Inside the tree, without network, in a process tree that dies with the builder."""
     inside = root / "tmp/setup.sh"
     shutil.copyfile(script, inside)
-    argv = [*CONTAINED, "--net", f"--root={root}", "sh", "-eu", "/tmp/setup.sh"]
-    inside_env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"}
     try:
-        if run(argv, log, lambda line: None, inside_env):
+        if _run_inside(root, ["sh", "-eu", "/tmp/setup.sh"], log):
             raise failure(recipe, log, f"{script.parent.name}/setup.sh")
     finally:
         inside.unlink()
+
+
+def _run_inside(root: Path, argv: list[str], log: Path) -> int:
+    """Inside the tree, without network, in a process tree that dies with the builder."""
+    env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"}
+    return run([*CONTAINED, "--net", f"--root={root}", *argv], log, lambda line: None, env)
 
 
 def _write(root: Path, place: str, text: str, mode: int = 0o644) -> None:
@@ -139,7 +153,10 @@ def _write(root: Path, place: str, text: str, mode: int = 0o644) -> None:
 
 def _append(root: Path, place: str, line: str, mode: int = 0o644) -> None:
     path = root / place
-    _write(root, place, (path.read_text() if path.exists() else "") + line, mode)
+    if not path.exists():
+        _write(root, place, "", mode)
+    with path.open("a") as file:
+        file.write(line)
 
 
 def _own(home: Path, uid: int) -> None:

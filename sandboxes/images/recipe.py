@@ -13,7 +13,10 @@ from .fields import Fields
 
 RECIPES = Path(__file__).parent / "recipes"
 GUEST = Path(__file__).parent.parent / "guest"
-GUEST_FILES = {"init.py": "init", "daemon.py": "guest.py"}
+GUEST_FILES = {
+    "init.py": "init",
+    **{f"daemon/{module.name}": f"guest/{module.name}" for module in (GUEST / "daemon").glob("*.py")},
+}
 
 _FORMAT = "1"  # raise it when the builder makes something else of the same recipe
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import BuildFailed
-from .store import CURRENT, MANIFEST, Image
+from .store import CURRENT, MANIFEST, ROOTFS, Image
 
 _UNFINISHED = (".building-", ".removing-")
 _LOCK = ".lock"
@@ -58,9 +59,9 @@ def remove(directory: Path) -> None:
     shutil.rmtree(directory)
 
 
-def mounts_inside(directory: Path, process: str = "self") -> list[str]:
+def mounts_inside(directory: Path) -> list[str]:
     inside = f"{directory.resolve()}/"
-    points = (line.split()[4] for line in Path(f"/proc/{process}/mountinfo").read_text().splitlines())
+    points = (line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines())
     return [point for point in map(_unescaped, points) if point.startswith(inside)]
 
 
@@ -89,10 +90,12 @@ def prune(place: Path, keep: list[Image]) -> None:
 
 
 def in_use(directory: Path) -> bool:
-    needle = f" {directory.resolve()}/"
+    """Whether any process on the host, in whatever mount namespace, has the build mounted, also as an overlay."""
+    root = re.escape(f"/{directory.parent.name}/{directory.name}/{ROOTFS}")
+    mounted = re.compile(rf"{root}[ ,:]")
     for table in Path("/proc").glob("[0-9]*/mountinfo"):
         try:
-            if needle in table.read_text():
+            if mounted.search(table.read_text()):
                 return True
         except OSError:
             continue

@@ -1,6 +1,7 @@
 """What passes the gate. Messages are checked by a reader of their own, written from the RFB specification."""
 
 from contextlib import suppress
+from itertools import pairwise
 from struct import pack, unpack_from
 
 import pytest
@@ -55,7 +56,7 @@ def types_in(stream: bytes) -> list[int]:
 
 def in_pieces(stream: bytes, cuts: list[int]) -> list[bytes]:
     edges = [0, *sorted(cut % (len(stream) + 1) for cut in cuts), len(stream)]
-    return [stream[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [stream[a:b] for a, b in pairwise(edges)]
 
 
 @pytest.mark.parametrize("role", ["view", "drive"])

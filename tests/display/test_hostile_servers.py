@@ -93,7 +93,7 @@ def test_it_is_gone_when_the_server_never_answers() -> None:
 
 
 def test_it_is_gone_when_nothing_listens() -> None:
-    with pytest.raises(Gone, match="127.0.0.1:1"):
+    with pytest.raises(Gone, match=r"127\.0\.0\.1:1"):
         Desktop.connect("127.0.0.1", 1)
 
 

@@ -12,14 +12,14 @@ def gradient(width: int = 64, height: int = 48) -> Screen:
     return Screen.from_rgb(np.dstack([columns * 4, rows * 5, columns * 0 + 90]).astype(np.uint8), (10, 20))
 
 
-@pytest.mark.parametrize("format", ["jpeg", "png", "webp"])
-def test_it_encodes_what_it_shows(format: Format) -> None:
+@pytest.mark.parametrize("kind", ["jpeg", "png", "webp"])
+def test_it_encodes_what_it_shows(kind: Format) -> None:
     screen = gradient()
-    decoded = Image.open(io.BytesIO(screen.encode(format, quality=95)))
-    assert decoded.format == format.upper()
+    decoded = Image.open(io.BytesIO(screen.encode(kind, quality=95)))
+    assert decoded.format == kind.upper()
     assert decoded.mode == "RGB"
     error = np.abs(np.asarray(decoded).astype(int) - screen.pixels)
-    assert error.mean() < (0.1 if format == "png" else 4)
+    assert error.mean() < (0.1 if kind == "png" else 4)
 
 
 def test_it_crops_with_the_cursor() -> None:

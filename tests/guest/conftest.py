@@ -14,7 +14,7 @@ import pytest
 from sandboxes.guest import client
 from sandboxes.guest.client import Guest
 
-DAEMON = Path(client.__file__).with_name("daemon.py")
+DAEMON = Path(client.__file__).with_name("daemon")
 TOKEN = "a token for the tests"
 UID = 64321
 
@@ -54,7 +54,8 @@ def place() -> Iterator[Path]:
 
 def start(place: Path, port: int) -> subprocess.Popen[bytes]:
     options = ["--host", "127.0.0.1", "--port", str(port), "--token-file", f"{place}/run/token-{port}"]
-    argv = ["unshare", "--mount", "sh", "-euc", RUN, "sh", str(place), sys.executable, "-I", str(DAEMON), *options]
+    world = ["unshare", "--mount", "sh", "-euc", RUN, "sh", str(place)]
+    argv = [*world, sys.executable, "-IS", str(DAEMON / "__main__.py"), *options]
     return subprocess.Popen(argv, env={"GODHAND_TOKEN": TOKEN, "PATH": os.environ["PATH"]}, start_new_session=True)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sandboxes.errors import Gone, OutputLimit, Refused, SandboxError
 from sandboxes.guest.client import Guest
 from sandboxes.guest.connection import parse
-from sandboxes.guest.daemon import Malformed, parse_header
+from sandboxes.guest.daemon.protocol import Malformed, parse_header
 
 HELLO = b'{"ok": true, "version": 1, "instance": "i", "sizes": []}\n'
 json_values = st.recursive(
@@ -23,16 +23,16 @@ json_values = st.recursive(
 
 
 @contextmanager
-def guest_that_says(*answers: bytes, hello: bytes = HELLO) -> Iterator[Guest]:
-    """One connection per answer; after the last it is dead."""
+def guest_that_says(*answers: bytes, hello: bytes = HELLO, reborn: bool = False) -> Iterator[Guest]:
+    """One connection per answer; after the last it is dead. Reborn: each time as another daemon."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:
-        for answer in answers:
+        for number, answer in enumerate(answers):
             sock, _ = listener.accept()
             with sock, sock.makefile("rb") as lines:
                 lines.readline()
-                sock.sendall(hello)
+                sock.sendall(hello.replace(b'"i"', b'"%d"' % number) if reborn else hello)
                 if lines.readline():
                     sock.sendall(answer)
         listener.close()
@@ -144,6 +144,11 @@ def test_it_repeats_only_what_is_safe_to_repeat(ask: Callable[[Guest], object], 
         if not again:
             with pytest.raises(Refused):
                 guest.ping()
+
+
+def test_it_does_not_ask_a_new_daemon_again_that_forgot_what_was_done() -> None:
+    with guest_that_says(b"", b"", reborn=True) as guest, pytest.raises(Gone, match="may or may not"):
+        guest.exec(["true"], op_id="1")
 
 
 @given(st.binary())

@@ -31,9 +31,11 @@ class Machine:
     root: Path
     process: subprocess.Popen[bytes]
 
-    def log(self, name: str) -> str:
-        path = self.root / f"var/log/godhand/{name}.log"
-        return path.read_text() if path.exists() else ""
+    def log(self, name: str, suffix: str = ".log") -> str:
+        try:
+            return (self.root / "var/log/godhand" / (name + suffix)).read_text()
+        except FileNotFoundError:
+            return ""
 
     def stop(self) -> None:
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
@@ -54,7 +56,7 @@ def boot(place: Path) -> Iterator[Any]:
         for name in ("passwd", "group"):
             shutil.copy(place / name, root / "etc" / name)
         shutil.copy(INIT, root / "opt/godhand/init")
-        shutil.copy(DAEMON, root / "opt/godhand/guest.py")
+        shutil.copytree(DAEMON, root / "opt/godhand/guest")
         (root / "opt/godhand/start.json").write_text(json.dumps(entries))
         argv = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--net", "--uts"]
         argv += ["sh", "-euc", WORLD, "sh", str(root), sys.executable]
@@ -125,7 +127,7 @@ def test_it_restarts_what_should_run_and_leaves_the_rest(boot: Any) -> None:
 
 
 def test_it_keeps_the_guest_running(boot: Any) -> None:
-    find = "grep -ls [g]uest.py /proc/[0-9]*/cmdline | cut -d/ -f3 | grep ."
+    find = "grep -ls [g]uest/__main__.py /proc/[0-9]*/cmdline | cut -d/ -f3 | grep ."
     until_found = f"until {find} >/dev/null; do :; done"
     kill = f"{until_found}; kill -9 $({find}); echo killed; {until_found}; echo back"
     machine = boot(sh("killer", kill, user="root"))
@@ -134,13 +136,10 @@ def test_it_keeps_the_guest_running(boot: Any) -> None:
 
 def test_it_bounds_the_logs(boot: Any) -> None:
     machine = boot(sh("chatty", "head -c 20000000 /dev/zero; echo the end"))
-
-    def logs() -> list[Path]:
-        return list((machine.root / "var/log/godhand").glob("chatty*"))
-
-    eventually(lambda: any("the end" in path.read_text() for path in logs()))
-    assert len(logs()) == 2
-    assert sum(path.stat().st_size for path in logs()) < 3 << 20
+    eventually(lambda: "the end" in machine.log("chatty") + machine.log("chatty", ".log.1"))
+    sizes = [path.stat().st_size for path in (machine.root / "var/log/godhand").glob("chatty*")]
+    assert len(sizes) == 2
+    assert sum(sizes) < 3 << 20
 
 
 def test_it_reaps_orphans(boot: Any) -> None:

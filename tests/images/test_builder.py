@@ -19,9 +19,10 @@ from .conftest import WriteRecipe
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mmdebstrap"), reason="needs root and mmdebstrap")
 BUILD_IN_ANOTHER_PROCESS = """
-import sys
+import signal, sys
 from pathlib import Path
 from sandboxes.images.builder import build
+signal.signal(signal.SIGINT, signal.default_int_handler)
 build("tiny", lambda line: print(line, flush=True), recipes=Path(sys.argv[1]))
 """
 
@@ -117,6 +118,22 @@ def test_it_waits_for_another_build_and_says_so(images: Path, tiny: Path) -> Non
     assert process.returncode == 0
     assert [line.split("s  ")[1] for line in lines] == ["another build of tiny is running; waiting for it"]
     assert image == store.find("tiny")
+
+
+@needs_root
+def test_it_never_prunes_what_is_mounted_somewhere(images: Path) -> None:
+    build_of_a_running_process = images / "tiny/abc"
+    assert not workshop.in_use(build_of_a_running_process)
+    (build_of_a_running_process / "rootfs").mkdir(parents=True)
+    bind = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" "$0"; echo mounted; read done']
+    with subprocess.Popen(
+        [*bind, build_of_a_running_process / "rootfs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert workshop.in_use(build_of_a_running_process)
+        process.communicate(b"\n")
+    assert not workshop.in_use(build_of_a_running_process)
 
 
 @needs_root

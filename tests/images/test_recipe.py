@@ -17,7 +17,7 @@ def test_it_reads_every_recipe_in_the_folder() -> None:
 def test_it_starts_the_display_where_the_product_looks_for_it() -> None:
     starts = {start.name: start for start in recipe.load("desktop").starts}
     assert "5901" in starts["display"].argv
-    assert {start.user for start in starts.values()} == {"agent"}
+    assert {name for name, start in starts.items() if start.user == "root"} == {"elevate"}
 
 
 def test_it_names_the_recipes_there_are_when_one_is_unknown(recipes: Path, write_recipe: WriteRecipe) -> None:

@@ -5,6 +5,7 @@ import pytest
 from django.conf import LazySettings
 from django.test import Client
 from redis import Redis
+from redis.exceptions import ConnectionError as NoRedis
 
 from godhand_web import access
 from godhand_web.models import User
@@ -49,7 +50,7 @@ def test_it_destroys_once(as_owner: Client, owner: User, machine_of: MachineOf) 
 
 @pytest.mark.parametrize("role", ["view", "drive"])
 def test_it_gives_a_ticket_for_the_role_that_was_asked(
-    as_owner: Client, owner: User, machine_of: MachineOf, redis_url: str, role: str
+    as_owner: Client, owner: User, machine_of: MachineOf, redis_url: str, role: access.Role
 ) -> None:
     machine = machine_of(owner)
     url = urlsplit(as_owner.post(f"/machines/{machine.pk}/ticket/", {"role": role}).json()["url"])
@@ -93,3 +94,15 @@ def test_it_serves_pictures_for_ever_and_to_their_owner_only(
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert as_owner.get(f"/machines/{other.pk}/screenshots/{shot.sha256}.webp").status_code == 404
     assert as_owner.get(f"/machines/{other.pk}/screenshots/{shot.pk}/").status_code == 404
+
+
+def test_it_says_so_when_tickets_cannot_be_made(
+    as_owner: Client, owner: User, machine_of: MachineOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_answer(*_: object) -> str:
+        raise NoRedis("Redis does not answer")
+
+    monkeypatch.setattr("godhand_web.pages.machine.issue", no_answer)
+    answer = as_owner.post(f"/machines/{machine_of(owner).pk}/ticket/", {"role": "view"})
+    assert answer.status_code == 503
+    assert "Redis does not answer" in answer.json()["error"]

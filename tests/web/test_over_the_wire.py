@@ -4,7 +4,7 @@ import threading
 import urllib.error
 import urllib.parse
 import urllib.request
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from http.cookiejar import CookieJar
 
 import pytest
@@ -12,26 +12,30 @@ from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from sandboxes.publish import machine_group
 
 from .site import Site
 
+Connection = AbstractContextManager[ClientConnection]
 
-def listen(site: Site, path: str, who: str | None, origin: str | None = None) -> ClientConnection:
+
+def listen(site: Site, path: str, who: str | None, origin: str | None = None) -> Connection:
     headers = {}
     if who:
         headers["Cookie"] = "=".join(site.facts["sessions"][who])
     address = f"{site.url.replace('http', 'ws')}{path}"
-    return connect(address, origin=origin or site.url, additional_headers=headers, proxy=None, close_timeout=1)  # type: ignore[arg-type]
+    page = Origin(origin or site.url)
+    return connect(address, origin=page, additional_headers=headers, proxy=None, close_timeout=1)
 
 
 def turned_away(site: Site, path: str, who: str | None, origin: str | None = None) -> bool:
     try:
-        listen(site, path, who, origin).close()
+        with listen(site, path, who, origin):
+            return False
     except InvalidStatus as refusal:
         return refusal.response.status_code == 403
-    return False
 
 
 def test_it_hints_at_a_change_and_says_no_more(site: Site) -> None:
@@ -46,7 +50,7 @@ def test_it_hints_at_a_change_and_says_no_more(site: Site) -> None:
 
 def test_it_lets_everybody_listen_to_their_own_list(site: Site) -> None:
     for who in ("ann", "newcomer"):
-        listen(site, "/ws/machines/", who).close()
+        assert not turned_away(site, "/ws/machines/", who)
 
 
 @pytest.mark.parametrize("who", [None, "newcomer"])

@@ -55,7 +55,8 @@ function paintWho(now, driving) {
 }
 
 function paintTools(driving) {
-  for (const tool of document.querySelectorAll("[data-drive], [data-full], #send-keys")) tool.hidden = false;
+  for (const tool of document.querySelectorAll("[data-drive], [data-full]")) tool.hidden = false;
+  for (const menu of document.querySelectorAll("#send-keys")) menu.hidden = !driving;
   const drive = part("drive");
   if (!drive) return;
   drive.querySelector("span").textContent = driving ? "Leave control" : "Take control";
@@ -81,8 +82,7 @@ function toggleFull(wanted) {
 }
 
 function press(button) {
-  const sent = viewer.send(combination(button.dataset.combo.split(" ")));
-  if (!sent) say("Take control first.", "warning");
+  viewer.send(combination(button.dataset.combo.split(" ")));
   button.closest("details").open = false;
 }
 
@@ -99,7 +99,6 @@ document.addEventListener("submit", async (event) => {
     event.preventDefault();
     const keys = keysymsOf(form.elements.paste.value).map((symbol) => [symbol, null]);
     if (viewer.send(keys)) form.reset();
-    else say("Take control first.", "warning");
   } else if (form.matches("[data-stays]")) {
     event.preventDefault();
     await submitHere(form);

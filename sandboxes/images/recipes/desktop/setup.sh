@@ -13,7 +13,7 @@ for resource in $(gresource list $yaru); do
 done
 sed -i -e 's/#e95420/#c06a12/gI' -e 's/233, 84, 32/192, 106, 18/g' $theme/*.css
 icons=/usr/share/icons/Yaru
-find $icons/*/places $theme/assets -name '*.png' -type f -exec \
+find $icons/*/places $icons/*/apps/system-file-manager.png $theme/assets -name '*.png' -type f -exec \
     mogrify -colorspace HSL -channel R -evaluate set 8.5% +channel -colorspace sRGB {} +
 
 for size in 16x16 24x24 32x32 48x48; do

@@ -1,0 +1,102 @@
+"""A full 1280×800 frame to an encoded JPEG: our RFB client, scrot by runsc exec, vncdotool."""
+
+import argparse
+import io
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from PIL import Image
+from vncdotool import api
+
+from sandboxes.backends.gvisor import GvisorSandbox
+from sandboxes.display.rfb import RfbClient
+from sandboxes.display.screen import Screen
+
+from .machine import fresh_machine
+from .stats import milliseconds, p50, p95, report
+
+QUALITY = 75
+WARM_UP = 3
+SHOT = f"DISPLAY=:1 scrot -o -q {QUALITY} /tmp/bench.jpg && cat /tmp/bench.jpg"
+
+Way = Callable[[], bytes]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="bench screen", description=__doc__)
+    parser.add_argument("--n", type=int, default=40, help="pictures per way")
+    parser.add_argument("--json", action="store_true", help="nothing but the last line")
+    options = parser.parse_args(argv)
+    with fresh_machine("desktop") as machine, ways(machine) as found:
+        times = measure(found, options.n, quiet=options.json)
+    results: dict[str, float | int] = {
+        f"{name}_ms_{label}": of(values) for name, values in times.items() for label, of in (("p50", p50), ("p95", p95))
+    }
+    results["ratio_vs_scrot_exec"] = p50(times["scrot_exec"]) / p50(times["rfb"])
+    results["ratio_vs_vncdotool"] = p50(times["vncdotool"]) / p50(times["rfb"])
+    results["n"] = options.n
+    report(results)
+    return 0
+
+
+def measure(ways: dict[str, Way], n: int, *, quiet: bool) -> dict[str, list[float]]:
+    """All ways in turn, so that a noisy host is noisy for all."""
+    for name, way in ways.items():
+        for _ in range(WARM_UP):
+            check(name, way())
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(n):
+        for name, way in ways.items():
+            times[name].append(milliseconds(way))
+    if not quiet:
+        for name, values in times.items():
+            print(f"{name:16} p50 {p50(values):8.1f} ms   p95 {p95(values):8.1f} ms", file=sys.stderr)
+    return times
+
+
+def check(name: str, picture: bytes) -> None:
+    size = Image.open(io.BytesIO(picture)).size
+    if size != (1280, 800):
+        raise SystemExit(f"{name} gave a picture of {size[0]}×{size[1]}.")
+
+
+@contextmanager
+def ways(machine: GvisorSandbox) -> Iterator[dict[str, Way]]:
+    """Each peer at its best: vncdotool keeps its connection and writes to memory."""
+    endpoint = machine.endpoint()
+    rfb = RfbClient.connect(endpoint.host, endpoint.vnc_port)
+    peer = api.connect(f"{endpoint.host}::{endpoint.vnc_port}", timeout=30)
+
+    def whole_frame() -> bytes:
+        rfb.refresh(whole=True)
+        return Screen(rfb.pixels()).encode("jpeg", quality=QUALITY)
+
+    def only_changes() -> bytes:
+        rfb.refresh()
+        return Screen(rfb.pixels()).encode("jpeg", quality=QUALITY)
+
+    def vncdotool() -> bytes:
+        out = io.BytesIO()
+        peer.refreshScreen()
+        peer.screen.save(out, "jpeg", quality=QUALITY)
+        return out.getvalue()
+
+    def scrot_exec() -> bytes:
+        return machine.runsc_exec(["sh", "-c", SHOT]).stdout
+
+    try:
+        yield {
+            "rfb": whole_frame,
+            "rfb_incremental": only_changes,
+            "scrot_exec": scrot_exec,
+            "vncdotool": vncdotool,
+        }
+    finally:
+        rfb.close()
+        peer.disconnect()
+        api.shutdown()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
