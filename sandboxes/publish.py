@@ -39,6 +39,6 @@ def _send(machine_id: str, owner_id: int) -> None:
     message: MachineChanged = {"type": "machine.changed", "id": machine_id}
     try:
         for group in (machine_group(machine_id), owner_group(owner_id), STAFF_GROUP):
-            async_to_sync(layer.group_send)(group, message)
+            async_to_sync(layer.group_send)(group, dict(message))
     except (OSError, RedisError) as error:
         log.warning("hint for machine %s not sent: %s", machine_id, error)

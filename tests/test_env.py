@@ -1,10 +1,11 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from sandboxes import env
 
-CASES = {
+CASES: dict[str, tuple[Callable[[], object], str, list[str]]] = {
     "port": (
         lambda: env.port("GODHAND_PORT", 8800),
         "GODHAND_PORT",

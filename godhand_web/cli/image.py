@@ -36,14 +36,10 @@ def _build(chosen: argparse.Namespace) -> int:
 
 def _list(_chosen: argparse.Namespace) -> int:
     images = {image.name: image for image in store.built()}
-    for name, found in sorted(recipe.recipes().items()):
+    for name in recipe.names():
         image = images.get(name)
-        state = (
-            f"{image.digest[:12]}  {image.size / 2**20:6.0f} MiB"
-            if image
-            else f"not built: ./godhand image build {name}"
-        )
-        print(f"{name:12} {state:40} {found.title}")
+        state = f"{image.digest[:12]}  {image.size / 2**20:6.0f} MiB" if image else "not built"
+        print(f"{name:12} {state:26} {recipe.load(name).description}")
     return 0
 
 

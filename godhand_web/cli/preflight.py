@@ -9,7 +9,7 @@ from django.conf import settings
 
 from sandboxes.errors import SandboxError
 from sandboxes.host import here
-from sandboxes.images import builder, store
+from sandboxes.images import builder
 from sandboxes.registry import backend
 from sandboxes.runsc import binary
 
@@ -73,11 +73,7 @@ def ensure_runsc() -> None:
 
 
 def ensure_image(name: str) -> None:
-    try:
-        store.find(name)
-        return
-    except SandboxError:
-        say(f"building the image “{name}”, once; this takes a few minutes")
+    """Builds when there is none yet, or when its recipe has changed since; else returns at once."""
     try:
         builder.build(name, say)
     except SandboxError as error:

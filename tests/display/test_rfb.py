@@ -1,5 +1,6 @@
 """The client against servers that follow the protocol."""
 
+from concurrent.futures import ThreadPoolExecutor
 from struct import pack
 
 import numpy as np
@@ -100,3 +101,14 @@ def test_it_does_not_take_an_update_on_its_way_for_an_answer() -> None:
         server.sendall(old + pack("!BxxxIBQ", 248, 1, 8, 1) + new)
         client.refresh()
         assert client.pixels()[0, 0, :3].tolist() == [0, 0, 255]
+
+
+def test_it_asks_for_every_change_and_for_one_pixel_in_any_case() -> None:
+    with client_of(hello()) as (client, server), ThreadPoolExecutor(1) as other:
+        refreshed = other.submit(client.refresh)
+        server.settimeout(1)
+        asked = b""
+        while not asked.endswith(pack("!BBHHHH", 3, 1, 0, 0, 4, 3) + pack("!BBHHHH", 3, 0, 0, 0, 1, 1)):
+            asked += server.recv(4096)
+        server.sendall(update(rect(0, 0, 1, 1, 0, BLUE)))
+        refreshed.result(1)

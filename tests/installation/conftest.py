@@ -38,7 +38,7 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
     installation.call("down")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
