@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 import django
 from django.conf import settings
+from django.db import connections
+
 from sandboxes.gate.server import Target, serve
 from sandboxes.gate.tickets import Ticket
 
@@ -17,6 +19,14 @@ if TYPE_CHECKING:
 
 def authorize(ticket: Ticket, cookies: Mapping[str, str]) -> Target | None:
     """A ticket alone opens nothing: its bearer must be the logged-in person it was made for, and still allowed."""
+    try:
+        return _target(ticket, cookies)
+    finally:
+        # This process goes on for as long as somebody watches.
+        connections.close_all()
+
+
+def _target(ticket: Ticket, cookies: Mapping[str, str]) -> Target | None:
     from sandboxes import lifecycle
     from sandboxes.models import Machine, State
 

@@ -4,6 +4,7 @@ from functools import cache
 
 from django.conf import settings
 from redis import Redis
+
 from sandboxes.gate import tickets
 
 from .access import Role

@@ -5,6 +5,7 @@ import os
 import secrets
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import Any, ClassVar
 
 from .. import network
 from ..base import Capability, Endpoint, Handle, Sandbox
-from ..errors import Unavailable
+from ..display.desktop import Desktop
+from ..errors import Gone, Unavailable
 from ..host import Host, here
 from ..images.store import Image
 from ..runsc import Runsc, binary
@@ -118,8 +120,19 @@ class GvisorSandbox(Sandbox):
         self.runsc.run(self.container, self.directory, self.container)
         with self.guest() as guest:
             guest.wait_until_ready(BOOT_TIMEOUT)
-        with self.desktop() as desktop:
+        with self._first_desktop() as desktop:
             desktop.wait_until(lambda screen: not screen.blank, BOOT_TIMEOUT)
+
+    def _first_desktop(self) -> Desktop:
+        """The guest may answer before the display does."""
+        deadline = time.monotonic() + BOOT_TIMEOUT
+        while True:
+            try:
+                return self.desktop()
+            except Gone:
+                if time.monotonic() > deadline or not self.alive():
+                    raise
+            time.sleep(0.02)
 
     def alive(self) -> bool:
         return self.runsc.alive(self.container)

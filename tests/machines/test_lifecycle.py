@@ -1,10 +1,10 @@
 import os
 import signal
 from threading import Thread
+from typing import Any
 
 import pytest
 from django.db import connection
-from pytest_django.fixtures import SettingsWrapper
 
 from godhand_web.cli.processes import wait_until
 from godhand_web.models import User
@@ -87,7 +87,7 @@ def test_it_names_the_command_that_builds_a_missing_image(owner: User) -> None:
         lifecycle.request_machine(owner, image="nothing")
 
 
-def test_it_refuses_more_machines_than_there_are_slots(queued: Machine, settings: SettingsWrapper) -> None:
+def test_it_refuses_more_machines_than_there_are_slots(queued: Machine, settings: Any) -> None:
     settings.MACHINE_SLOTS = 1
     with pytest.raises(lifecycle.SlotsUsed, match="GODHAND_MACHINES"):
         lifecycle.request_machine(queued.owner, image="desktop")

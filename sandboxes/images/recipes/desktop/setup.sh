@@ -1,4 +1,6 @@
 tcc -shared -nostdlib -o /usr/local/lib/plainpty.so /usr/src/godhand/plainpty.c
+tcc -shared -nostdlib -o /usr/local/lib/closerange.so /usr/src/godhand/closerange.c
+echo /usr/local/lib/closerange.so > /etc/ld.so.preload
 dpkg --purge tcc
 
 rsvg-convert -w 1280 -h 800 -o /usr/share/godhand/wallpaper.png /usr/share/godhand/wallpaper.svg
