@@ -15,7 +15,7 @@ from .errors import Gone, Unavailable
 from .host import Host
 from .network import namespace_path
 
-FLAGS = ("--platform=systrap", "--overlay2=root:memory", "--network=sandbox")
+FLAGS = ("--platform=systrap", "--net-disconnect-ok", "--overlay2=root:memory", "--network=sandbox")
 
 # Kernels from 6.x on show net.core in every network namespace, which runsc 20240729 takes for the root one and
 # refuses. A private mount namespace covers that directory as it is seen from the target. Slave propagation lets

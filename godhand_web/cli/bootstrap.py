@@ -21,12 +21,15 @@ PYTHON = VENV / "bin" / "python"
 RUNTIME_LOCK = ROOT / "requirements.lock"
 DEV_LOCK = ROOT / "requirements-dev.lock"
 DEV_COMMANDS = {"test", "bench"}
+ROOT_COMMANDS = {"demo", "test", "bench", "image", "shell"}
 READ_ONLY_COMMANDS = {"doctor", "status", "down", "logs"}
 
 
 def main(arguments: list[str]) -> None:
     command = next((word for word in arguments if not word.startswith("-")), "")
     helps = not command or {"-h", "--help"} & set(arguments)
+    if command in ROOT_COMMANDS and os.geteuid() != 0 and not helps:
+        sys.exit(f"“{command}” works with real machines, which need root: run ./godhand {command} as root.")
     if command not in READ_ONLY_COMMANDS and not helps:
         system.install(for_development=command in DEV_COMMANDS)
         ensure_venv(DEV_LOCK if command in DEV_COMMANDS else RUNTIME_LOCK)
@@ -42,6 +45,8 @@ def ensure_venv(lock: Path) -> None:
     stamp = VENV / f"installed-{lock.stem}"
     if PYTHON.exists() and stamp.exists() and stamp.read_text() == wanted:
         return
+    if not os.access(ROOT, os.W_OK):
+        sys.exit(f"GodHand installs its Python packages into {VENV}, which you may not write: clone it as yourself.")
     started = time.monotonic()
     if not PYTHON.exists() or not (VENV / "bin" / "pip").exists():
         system.say("Making .venv")

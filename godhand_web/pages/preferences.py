@@ -5,11 +5,11 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST
 
 from ..context import KEYS_COOKIE, THEME_COOKIE
 from ..forms import Preferences
+from .session import own_page
 
 YEAR = 365 * 24 * 3600
 
@@ -37,10 +37,7 @@ def edit(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
-    came_from = request.POST.get("next", "")
-    if not url_has_allowed_host_and_scheme(came_from, {request.get_host()}, request.is_secure()):
-        came_from = "/"
-    response = redirect(came_from)
+    response = redirect(own_page(request, request.POST.get("next", "")))
     chosen = request.POST.get("theme")
     if chosen in {"system", "light", "dark"}:
         remember(response, THEME_COOKIE, chosen, "system")

@@ -5,11 +5,19 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from ..models import LoginLink, User, hashed
+
+
+def own_page(request: HttpRequest, address: str) -> str:
+    """The address when it leads to a page of ours, else the dashboard's."""
+    safe = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
+    return address if safe else reverse("dashboard")
 
 
 class Login(LoginView):
@@ -33,7 +41,7 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
         return render(request, "session/link_used.html", status=410)
     if request.method == "POST":
         login(request, person, backend="django.contrib.auth.backends.ModelBackend")
-        return redirect("dashboard")
+        return redirect(own_page(request, request.GET.get("next", "")))
     return render(request, "session/link.html", {"person": person})
 
 

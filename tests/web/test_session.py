@@ -51,3 +51,11 @@ def test_it_remembers_the_theme_and_sends_nobody_elsewhere(client: Client, db: N
     assert 'data-theme="dark"' in client.get("/login/").content.decode()
     client.post("/theme/", {"theme": "system", "next": "/login/"})
     assert 'data-theme="system"' in client.get("/login/").content.decode()
+
+
+def test_it_opens_the_page_that_the_link_was_made_for(client: Client, owner: User) -> None:
+    assert client.post(f"{link(owner)}?next=/images/")["Location"] == "/images/"
+
+
+def test_it_leads_to_no_page_of_anybody_else(client: Client, owner: User) -> None:
+    assert client.post(f"{link(owner)}?next=//elsewhere.example/")["Location"] == "/"
