@@ -8,11 +8,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, Self
 
 from .display.desktop import Desktop
 from .guest.client import ExecResult, Guest
 from .images.store import Image
+from .snapshots import SnapshotRef
 
 Handle = dict[str, Any]
 """Opaque JSON: whatever a backend needs to find its machine again from another process."""
@@ -88,6 +90,26 @@ class Sandbox(ABC):
     def endpoint(self) -> Endpoint: ...
 
     @abstractmethod
+    def snapshot(self, label: str) -> SnapshotRef:
+        """Save the machine, which runs on. The reference says what it keeps: `disk`, or `disk+memory`.
+
+        Connections into the machine may break; their owners connect again. Raises Gone when the machine is not
+        there, Unavailable where the backend cannot. A failure leaves the machine as it was and no snapshot.
+        """
+
+    @classmethod
+    @abstractmethod
+    def fork(cls, ref: SnapshotRef, name: str) -> Self:
+        """A new running machine from a snapshot: as many as wanted, also at once.
+
+        It has its own network, token and machine id. On any failure nothing is left behind.
+        """
+
+    @abstractmethod
+    def restore(self, ref: SnapshotRef) -> None:
+        """This machine, back to that point. Its handle may change. On failure it is stopped, not destroyed."""
+
+    @abstractmethod
     def root_shell(self) -> list[str]:
         """The host's command that opens a root shell in the machine on the caller's terminal."""
 
@@ -127,3 +149,31 @@ class Sandbox(ABC):
         """Parent directories are made. Raises IsADirectoryError, PermissionError, Gone."""
         with self.guest() as guest:
             guest.write_file(path, data)
+
+    def read_to(self, path: str, file: BinaryIO) -> int:
+        """`read_file` for what is too large to hold, up to 4 GiB; how many bytes were read."""
+        with self.guest() as guest:
+            return guest.read_to(path, file)
+
+    def write_from(self, path: str, file: BinaryIO) -> None:
+        """`write_file` for what is too large to hold, up to 4 GiB."""
+        with self.guest() as guest:
+            guest.write_from(path, file)
+
+    def upload_tree(self, source: Path, path: str) -> None:
+        """Make a new directory in the machine that is like one here.
+
+        Raises Refused for what `tree` does not carry or when something is there already, OutputLimit,
+        PermissionError, Gone; then nothing has been made.
+        """
+        with self.guest() as guest:
+            guest.upload_tree(source, path)
+
+    def download_tree(self, path: str, target: Path) -> None:
+        """Make a new directory here that is like one in the machine, however hostile the machine is.
+
+        Raises Refused for what `tree` does not carry, OutputLimit, FileExistsError, FileNotFoundError,
+        NotADirectoryError, PermissionError, Gone; then nothing has been made.
+        """
+        with self.guest() as guest:
+            guest.download_tree(path, target)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from .errors import Gone, Unavailable
 from .host import Host
 from .network import namespace_path
 
+CHECKPOINT_FLAGS = ("-leave-running", "-compression=none", "-exclude-committed-zero-pages")
 FLAGS = ("--platform=systrap", "--net-disconnect-ok", "--overlay2=root:memory", "--network=sandbox")
 
 # Kernels from 6.x on show net.core in every network namespace, which runsc 20240729 takes for the root one and
@@ -42,8 +44,25 @@ class Runsc:
 
     def run(self, container: str, bundle: Path, namespace: str) -> None:
         """Start and return; the machine belongs to no process of ours. Raises Gone with runsc's last words."""
+        self._start(bundle, namespace, "run", "-detach", "-bundle", str(bundle), container)
+
+    def restore(self, container: str, bundle: Path, namespace: str, checkpoint: Path) -> None:
+        """As `run`, from a checkpoint: the bundle differs from the saved machine's only in its network namespace."""
+        image = ("-image-path", str(checkpoint))
+        self._start(bundle, namespace, "restore", "-detach", "-bundle", str(bundle), *image, container)
+
+    def checkpoint(self, container: str, directory: Path) -> None:
+        """Memory and disk together; the machine runs on. Connections into it are reset. Raises Gone."""
+        result = self._ask("checkpoint", *CHECKPOINT_FLAGS, "-image-path", str(directory), container)
+        if result.returncode:
+            raise Gone(f"The machine could not be saved: {result.stderr.strip()[:300] or 'it is not there'}")
+
+    def version(self) -> str:
+        return _version(binary(self.host))
+
+    def _start(self, bundle: Path, namespace: str, *arguments: str) -> None:
         log = bundle / "runsc.log"
-        argv = self._argv("--log", str(log), "run", "-detach", "-bundle", str(bundle), container)
+        argv = self._argv("--log", str(log), *arguments)
         covered = ["unshare", "--mount", "--propagation", "slave", "sh", "-c", COVERED_START, "sh"]
         with (bundle / "console.log").open("wb") as console:
             code = subprocess.run(
@@ -113,6 +132,12 @@ class Runsc:
             timeout=60,
             check=False,
         )
+
+
+@cache
+def _version(program: str) -> str:
+    printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    return printed.splitlines()[0].rpartition(" ")[2]
 
 
 def _last_words(*logs: str | Path) -> str:

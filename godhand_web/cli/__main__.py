@@ -5,6 +5,8 @@ import os
 import sys
 from importlib import import_module
 
+from sandboxes.host import here
+
 COMMANDS = {
     "demo": "start everything, show a machine at work, and print the page's address",
     "up": "start the services and serve until Ctrl-C",
@@ -40,6 +42,8 @@ def main() -> int:
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "godhand_web.settings")
+    # The default depends on who asks, and the services run as somebody else.
+    os.environ["GODHAND_HOME"] = str(here().home)
     try:
         sys.exit(main())
     except KeyboardInterrupt:

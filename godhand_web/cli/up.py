@@ -91,11 +91,11 @@ def _shut_down(supervisor: Supervisor) -> None:
     """Ignores further signals: half a shutdown is what leaves things behind."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    had_redis = "redis" in supervisor.running
+    made_machines = "machines" in supervisor.running
     if supervisor.running:
         say("stopping")
     supervisor.stop("web", "gate", "beat", "agents", "machines")
-    if had_redis:
+    if made_machines:
         manage("stopmachines", service=False)
     supervisor.stop()
     record.forget()

@@ -1,4 +1,7 @@
-"""The default backend: a user-space kernel between the machine and its host. No daemon, no KVM."""
+"""The default backend: a user-space kernel between the machine and its host. No daemon, no KVM.
+
+Memory and disk changes are in one checkpoint, so a snapshot is the whole running machine and a fork goes on from it.
+"""
 
 import json
 import os
@@ -7,45 +10,27 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from .. import network
 from ..base import Capability, Endpoint, Handle, Sandbox
+from ..bundle import config, write_private
 from ..display.desktop import Desktop
 from ..errors import Gone, Unavailable
+from ..guest.client import Guest
 from ..host import Host, here
 from ..images.store import Image
 from ..runsc import Runsc, binary
+from ..snapshots import SnapshotRef, Snapshots, describe
 
 VNC_PORT = 5901
 GUEST_PORT = 5902
 BOOT_TIMEOUT = 30
 TERM = "xterm-256color"
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-CAPABILITIES = [
-    "CAP_CHOWN",
-    "CAP_DAC_OVERRIDE",
-    "CAP_FOWNER",
-    "CAP_FSETID",
-    "CAP_KILL",
-    "CAP_SETGID",
-    "CAP_SETUID",
-    "CAP_SETPCAP",
-    "CAP_NET_BIND_SERVICE",
-    "CAP_SYS_CHROOT",
-    "CAP_AUDIT_WRITE",
-]
-MOUNTS = (
-    ("/proc", "proc", ()),
-    ("/dev", "tmpfs", ("nosuid", "mode=755")),
-    ("/dev/pts", "devpts", ("newinstance", "ptmxmode=0666", "mode=0620", "gid=5")),
-    ("/dev/shm", "tmpfs", ("mode=1777", "size=1g")),
-    ("/tmp", "tmpfs", ("mode=1777",)),
-    ("/run", "tmpfs", ("mode=755",)),
-    ("/sys", "sysfs", ("ro",)),
-)
+CHECKPOINT = "checkpoint"
+SAVED = "machine.json"
 
 
 @dataclass(frozen=True)
@@ -56,7 +41,9 @@ class Options:
 class GvisorSandbox(Sandbox):
     kind: ClassVar[str] = "gvisor"
     label: ClassVar[str] = "gVisor"
-    capabilities: ClassVar[frozenset[Capability]] = frozenset()
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        {Capability.SNAPSHOT_DISK, Capability.SNAPSHOT_MEMORY, Capability.FORK}
+    )
     Options: ClassVar[type] = Options
 
     def __init__(self, host: Host, handle: Handle) -> None:
@@ -87,20 +74,20 @@ class GvisorSandbox(Sandbox):
             raise Unavailable(reason)
         sandbox = cls(here(), {"id": name})
         try:
-            sandbox._claim(image, options)
+            sandbox._claim(describe(image), options, secrets.token_urlsafe(32), parent=None)
         except BaseException:
             sandbox.destroy()
             raise
         return sandbox
 
-    def _claim(self, image: Image, options: Any) -> None:
+    def _claim(self, image: dict[str, str], options: Any, token: str, parent: str | None) -> None:
         network.ensure_firewall(self.host)
-        self.directory.mkdir(parents=True, mode=0o700)
-        link = network.connect(self.host, self.id)
-        token = secrets.token_urlsafe(32)
-        self.handle = {"id": self.id, "address": link.address, "token": token}
-        config = _config(image.root, link.namespace, token, options)
-        _write_private(self.directory / "config.json", config)
+        self.directory.mkdir(parents=True, mode=0o700, exist_ok=True)
+        link = network.reconnect(self.host, self.id)
+        facts = {"options": asdict(options), "token": token, "parent": parent}
+        self.handle = {"id": self.id, "address": link.address, **image, **facts}
+        bundle = config(Path(image["image_root"]), link.namespace, token, options.hostname)
+        write_private(self.directory / "config.json", bundle)
 
     @classmethod
     def attach(cls, handle: Handle) -> "GvisorSandbox":
@@ -132,7 +119,7 @@ class GvisorSandbox(Sandbox):
             except Gone:
                 if time.monotonic() > deadline or not self.alive():
                     raise
-            time.sleep(0.02)
+            time.sleep(0.01)
 
     def alive(self) -> bool:
         return self.runsc.alive(self.container)
@@ -148,45 +135,62 @@ class GvisorSandbox(Sandbox):
     def endpoint(self) -> Endpoint:
         return Endpoint(self.handle["address"], VNC_PORT, GUEST_PORT, self.handle["token"])
 
+    def snapshot(self, label: str) -> SnapshotRef:
+        store = Snapshots(self.host)
+        with store.making() as (snapshot_id, directory):
+            saved = directory / CHECKPOINT
+            saved.mkdir()
+            self.runsc.checkpoint(self.container, saved)
+            write_private(directory / SAVED, {name: self.handle[name] for name in ("options", "token")})
+            ref = SnapshotRef(
+                id=snapshot_id,
+                kind=self.kind,
+                runtime=self.runsc.version(),
+                **{name: self.handle[name] for name in ("image", "image_digest", "image_root", "parent")},
+                keeps="disk+memory",
+                label=label,
+                size=sum(path.stat().st_size for path in saved.iterdir()),
+                made_at=time.time(),
+            )
+            return store.seal(directory, ref)
+
+    @classmethod
+    def fork(cls, ref: SnapshotRef, name: str) -> "GvisorSandbox":
+        sandbox = cls(here(), {"id": name})
+        try:
+            sandbox._wake(ref)
+        except BaseException:
+            sandbox.destroy()
+            raise
+        return sandbox
+
+    def restore(self, ref: SnapshotRef) -> None:
+        self.stop()
+        (self.directory / "config.json").unlink(missing_ok=True)
+        self._wake(ref)
+
+    def _wake(self, ref: SnapshotRef) -> None:
+        """The saved machine under this one's name, with its own network, token and machine id."""
+        if ref.runtime != self.runsc.version():
+            raise Unavailable(f"Snapshot {ref.id} was made by runsc {ref.runtime}, and this is {self.runsc.version()}.")
+        directory = Snapshots(self.host).directory(ref.id)
+        saved = json.loads((directory / SAVED).read_text())
+        image = {"image": ref.image, "image_digest": ref.image_digest, "image_root": ref.image_root}
+        self._claim(image, Options(**saved["options"]), saved["token"], parent=ref.id)
+        self.runsc.restore(self.container, self.directory, self.container, directory / CHECKPOINT)
+        token = secrets.token_urlsafe(32)
+        with Guest(self.handle["address"], GUEST_PORT, saved["token"]) as guest:
+            guest.wait_until_ready(BOOT_TIMEOUT)
+            guest.write_file("/etc/machine-id", f"{secrets.token_hex(16)}\n".encode(), user="root")
+            guest.rekey(token)
+        self.handle = {**self.handle, "token": token}
+
     def root_shell(self) -> list[str]:
-        return self.runsc.exec_argv(self.container, "/bin/bash", "-l", flags=("-cwd", "/root", "-env", f"TERM={TERM}"))
+        flags = ("-cwd", "/root", "-env", f"TERM={TERM}")
+        return self.runsc.exec_argv(self.container, "/bin/bash", "-l", flags=flags)
 
     def runsc_exec(self, argv: list[str]) -> subprocess.CompletedProcess[bytes]:
         """The slow way in, past the guest: for measuring against."""
         return subprocess.run(
-            self.runsc.exec_argv(self.container, *argv),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
+            self.runsc.exec_argv(self.container, *argv), stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
-
-
-def _config(root: Path, namespace: str, token: str, options: Options) -> dict[str, Any]:
-    kinds = ("pid", "ipc", "uts", "mount")
-    return {
-        "ociVersion": "1.0.2",
-        "root": {"path": str(root)},
-        "hostname": options.hostname,
-        "process": {
-            "args": ["/opt/godhand/init"],
-            "cwd": "/",
-            "user": {"uid": 0, "gid": 0},
-            "env": [f"PATH={PATH}", "HOME=/root", "LANG=C.UTF-8", f"GODHAND_TOKEN={token}"],
-            "capabilities": dict.fromkeys(("bounding", "effective", "permitted"), CAPABILITIES),
-        },
-        "mounts": [
-            {"destination": destination, "type": kind, "source": kind, "options": list(options)}
-            for destination, kind, options in MOUNTS
-        ],
-        "linux": {
-            "namespaces": [
-                *({"type": kind} for kind in kinds),
-                {"type": "network", "path": str(network.namespace_path(namespace))},
-            ]
-        },
-    }
-
-
-def _write_private(path: Path, content: dict[str, Any]) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(content, file)

@@ -10,6 +10,7 @@ from ..errors import NotBuilt
 from ..host import here
 
 CURRENT = "current"
+HOLDS = "holds"
 MANIFEST = "manifest.json"
 ROOTFS = "rootfs"
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import BuildFailed
-from .store import CURRENT, MANIFEST, ROOTFS, Image
+from .store import CURRENT, HOLDS, MANIFEST, ROOTFS, Image
 
 _UNFINISHED = (".building-", ".removing-")
 _LOCK = ".lock"
@@ -83,10 +83,15 @@ def prune(place: Path, keep: list[Image]) -> None:
     """Remove all builds but those to `keep` and those whose root some running machine has mounted."""
     kept = {image.root.parent.name for image in keep}
     for old in place.iterdir():
-        if old.is_dir() and not old.is_symlink() and old.name not in kept and not in_use(old):
+        if old.is_dir() and not old.is_symlink() and old.name not in kept and not held(old) and not in_use(old):
             removing = place / f"{_UNFINISHED[1]}{old.name}"
             old.rename(removing)
             remove(removing)
+
+
+def held(directory: Path) -> bool:
+    """Whether a snapshot that needs this root has put its name there."""
+    return any((directory / HOLDS).glob("*"))
 
 
 def in_use(directory: Path) -> bool:

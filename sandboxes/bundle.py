@@ -1,0 +1,63 @@
+"""The OCI bundle of a gVisor machine: what its kernel is told about disk, mounts, rights and network."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from .network import namespace_path
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+CAPABILITIES = [
+    "CAP_CHOWN",
+    "CAP_DAC_OVERRIDE",
+    "CAP_FOWNER",
+    "CAP_FSETID",
+    "CAP_KILL",
+    "CAP_SETGID",
+    "CAP_SETUID",
+    "CAP_SETPCAP",
+    "CAP_NET_BIND_SERVICE",
+    "CAP_SYS_CHROOT",
+    "CAP_AUDIT_WRITE",
+]
+MOUNTS = (
+    ("/proc", "proc", ()),
+    ("/dev", "tmpfs", ("nosuid", "mode=755")),
+    ("/dev/pts", "devpts", ("newinstance", "ptmxmode=0666", "mode=0620", "gid=5")),
+    ("/dev/shm", "tmpfs", ("mode=1777", "size=1g")),
+    ("/tmp", "tmpfs", ("mode=1777",)),
+    ("/run", "tmpfs", ("mode=755",)),
+    ("/sys", "sysfs", ("ro",)),
+)
+
+
+def config(root: Path, namespace: str, token: str, hostname: str) -> dict[str, Any]:
+    kinds = ("pid", "ipc", "uts", "mount")
+    return {
+        "ociVersion": "1.0.2",
+        "root": {"path": str(root)},
+        "hostname": hostname,
+        "process": {
+            "args": ["/opt/godhand/init"],
+            "cwd": "/",
+            "user": {"uid": 0, "gid": 0},
+            "env": [f"PATH={PATH}", "HOME=/root", "LANG=C.UTF-8", f"GODHAND_TOKEN={token}"],
+            "capabilities": dict.fromkeys(("bounding", "effective", "permitted"), CAPABILITIES),
+        },
+        "mounts": [
+            {"destination": destination, "type": kind, "source": kind, "options": list(options)}
+            for destination, kind, options in MOUNTS
+        ],
+        "linux": {
+            "namespaces": [
+                *({"type": kind} for kind in kinds),
+                {"type": "network", "path": str(namespace_path(namespace))},
+            ]
+        },
+    }
+
+
+def write_private(path: Path, content: dict[str, Any]) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump(content, file)
