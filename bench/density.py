@@ -1,0 +1,92 @@
+"""Many live desktops at once, each answering a screenshot; afterwards, what is left of them on the host."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from sandboxes import network, templates
+from sandboxes.backends.gvisor import GvisorSandbox
+from sandboxes.errors import SandboxError
+from sandboxes.host import here
+from sandboxes.ids import new_id
+from sandboxes.images import store
+
+from .fork import resident
+from .stats import milliseconds, p50, p95, report
+
+IMAGE = "desktop"
+AT_ONCE = 4
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="bench density", description=__doc__)
+    parser.add_argument("--n", type=int, default=100, help="desktops at once")
+    parser.add_argument("--json", action="store_true", help="nothing but the last line")
+    options = parser.parse_args(argv)
+    template = templates.ensure(GvisorSandbox, store.find(IMAGE))
+    if template is None:
+        raise SandboxError("gVisor machines have no template.")
+    before = on_host()
+    machines: list[GvisorSandbox] = []
+    try:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for machine in pool.map(lambda _: GvisorSandbox.fork(template, new_id()), range(options.n)):
+                machines.append(machine)
+                if not options.json and len(machines) % 10 == 0:
+                    print(f"{len(machines)} desktops", file=sys.stderr, flush=True)
+        shots = [milliseconds(partial(shoot, machine)) for machine in machines]
+        memory = sum(resident(machine) for machine in machines) / len(machines)
+    finally:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(GvisorSandbox.destroy, machines))
+    leaked = {name: sorted(now - before[name]) for name, now in on_host().items()}
+    report(
+        {
+            "desktops": len(shots),
+            "mb_per_desktop": memory / 2**20,
+            "screenshot_ms_p50": p50(shots),
+            "screenshot_ms_p95": p95(shots),
+            "leaked": sum(map(len, leaked.values())),
+        }
+    )
+    return int(any(leaked.values()))
+
+
+def shoot(machine: GvisorSandbox) -> None:
+    """A connection of its own, a whole frame, an encoded picture."""
+    with machine.desktop() as desktop:
+        picture = desktop.screenshot().encode("jpeg")
+    if len(picture) < 5000:
+        raise SystemExit(f"Machine {machine.id} shows nothing.")
+
+
+def on_host() -> dict[str, set[str]]:
+    """Everything of ours that a machine adds to its host."""
+    links = {path.name for path in Path("/sys/class/net").iterdir() if path.name.startswith(network.LINK_PREFIX)}
+    mounts = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
+    processes = {
+        path.parent.name
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if str(here().machines).encode() in _read(path)
+    }
+    return {
+        "namespaces": set(network.owned_ids(here())),
+        "links": links,
+        "mounts": {mount for mount in mounts if "gh-" in mount},
+        "processes": processes,
+        "files": {path.name for path in here().machines.rglob("*")},
+    }
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
