@@ -35,6 +35,8 @@ GATE_URL = env.text("GODHAND_GATE_URL")
 GATE_CONNECTIONS = env.integer("GODHAND_GATE_CONNECTIONS", 200, 1, 10_000)
 PUBLIC_URL = env.text("GODHAND_URL", f"http://{'localhost' if BIND in {'127.0.0.1', '0.0.0.0'} else BIND}:{PORT}")
 MACHINE_HOST = env.text("GODHAND_HOST", socket.gethostname())
+IDLE_MINUTES = env.integer("GODHAND_IDLE_MINUTES", 120, 0, 1_000_000)
+WALL_MINUTES = env.integer("GODHAND_WALL_MINUTES", 0, 0, 1_000_000)
 MACHINE_SLOTS = env.integer("GODHAND_MACHINES", 40, 1, 10_000)
 
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env.words("GODHAND_ALLOWED_HOSTS")]
@@ -139,7 +141,12 @@ CELERY_BEAT_SCHEDULE = {
         "task": "sandboxes.tasks.reap",
         "schedule": 30.0,
         "options": {"queue": f"machines.{MACHINE_HOST}", "expires": 25},
-    }
+    },
+    "discard": {
+        "task": "sandboxes.tasks.discard_snapshots",
+        "schedule": 600.0,
+        "options": {"queue": f"machines.{MACHINE_HOST}", "expires": 500},
+    },
 }
 
 STATIC_URL = "/static/"

@@ -9,22 +9,34 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from . import publish
+from . import publish, templates
 from .base import Sandbox
 from .errors import SandboxError
+from .host import here
 from .images import store
-from .models import ENDED, Event, Machine, State
+from .models import ENDED, Event, Machine, Snapshot, State
 from .registry import backend
+from .snapshots import Snapshots
 
 log = logging.getLogger(__name__)
 
 MOVES: Mapping[State, tuple[State, ...]] = {
+    State.QUEUED: (State.STOPPED,),
     State.PROVISIONING: (State.QUEUED,),
     State.BOOTING: (State.PROVISIONING,),
-    State.READY: (State.BOOTING,),
+    State.READY: (State.BOOTING, State.STOPPING),
     State.FAILED: (State.QUEUED, State.PROVISIONING, State.BOOTING),
     State.LOST: (State.READY,),
-    State.DESTROYING: (State.QUEUED, State.PROVISIONING, State.BOOTING, State.READY),
+    State.STOPPING: (State.READY,),
+    State.STOPPED: (State.STOPPING,),
+    State.DESTROYING: (
+        State.QUEUED,
+        State.PROVISIONING,
+        State.BOOTING,
+        State.READY,
+        State.STOPPING,
+        State.STOPPED,
+    ),
     State.DESTROYED: (State.DESTROYING,),
 }
 
@@ -76,7 +88,12 @@ class SlotsUsed(SandboxError):
 
 def request_machine(owner: Person, *, image: str, name: str = "", kind: str = "gvisor") -> Machine:
     """A queued row; its host's worker does the rest. Raises NotBuilt, Unavailable, SlotsUsed."""
-    found = store.find(image)
+    return queue_machine(owner, image=image, digest=store.find(image).digest, name=name, kind=kind)
+
+
+def queue_machine(
+    owner: Person, *, image: str, digest: str, name: str, kind: str, made_from: Snapshot | None = None
+) -> Machine:
     backend(kind)
     with transaction.atomic():
         if Machine.objects.exclude(state__in=ENDED).count() >= settings.MACHINE_SLOTS:
@@ -88,8 +105,9 @@ def request_machine(owner: Person, *, image: str, name: str = "", kind: str = "g
             owner_id=owner.pk,
             backend=kind,
             image=image,
-            image_digest=found.digest,
+            image_digest=digest,
             host=settings.MACHINE_HOST,
+            made_from=made_from,
         )
         note(machine, f"Queued on {machine.host}")
     enqueue("create", machine)
@@ -122,13 +140,14 @@ def create(machine_id: str) -> None:
 
 
 def _bring_up(machine: Machine) -> None:
-    image = store.find(machine.image)
-    kind = backend(machine.backend)
-    sandbox = kind.create(machine.pk, image, kind.Options(hostname=machine.image))
+    sandbox = _made(machine)
     try:
-        Machine.objects.filter(pk=machine.pk).update(handle=sandbox.handle, image_digest=image.digest)
+        Machine.objects.filter(pk=machine.pk).update(
+            handle=sandbox.handle, image_digest=sandbox.handle["image_digest"], last_used_at=timezone.now()
+        )
         if move(machine.pk, State.BOOTING, "Starting the desktop"):
-            sandbox.start()
+            if not sandbox.alive():
+                sandbox.start()
             if move(machine.pk, State.READY, "Desktop is up"):
                 return
     except BaseException:
@@ -136,6 +155,25 @@ def _bring_up(machine: Machine) -> None:
         raise
     # Somebody asked for its destruction while it was being made.
     sandbox.destroy()
+
+
+def _made(machine: Machine) -> Sandbox:
+    """From its snapshot, else from the image's template, else from the image; the first two are running already."""
+    kind = backend(machine.backend)
+    if machine.made_from_id:
+        return kind.fork(Snapshots(here()).find(machine.made_from_id), machine.pk)
+    image = store.find(machine.image)
+    template = templates.find(kind, image)
+    if template is not None:
+        return kind.fork(template, machine.pk)
+    enqueue("make_template", machine)
+    return kind.create(machine.pk, image, kind.Options(hostname=machine.image))
+
+
+def make_template(machine_id: str) -> None:
+    """Runs on the machine's host, as root, beside the first machine of an image."""
+    machine = Machine.objects.get(pk=machine_id)
+    templates.ensure(backend(machine.backend), store.find(machine.image))
 
 
 def destroy(machine_id: str) -> None:
@@ -179,11 +217,14 @@ def note(machine: Machine, text: str) -> None:
 
 
 def enqueue(task: str, machine: Machine, *arguments: str, queue: str = "") -> None:
+    send(task, machine.host, machine.pk, *arguments, queue=queue)
+
+
+def send(task: str, host: str, *arguments: str, queue: str = "") -> None:
     """A lost message is made good by the reaper, so a broker that is down delays a machine and loses nothing."""
     from . import tasks
 
-    signature = getattr(tasks, task).s(machine.pk, *arguments)
     try:
-        signature.apply_async(queue=queue or f"machines.{machine.host}", retry=False)
+        getattr(tasks, task).s(*arguments).apply_async(queue=queue or f"machines.{host}", retry=False)
     except (OSError, tasks.BrokerDown) as error:
-        log.warning("“%s” of machine %s waits for the reaper: %s", task, machine.pk, error)
+        log.warning("“%s” of %s waits for the reaper: %s", task, arguments[0], error)

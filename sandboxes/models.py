@@ -1,10 +1,15 @@
 """Machines as rows. Only `lifecycle.py` changes a state.
 
-queued ─▶ provisioning ─▶ booting ─▶ ready ─▶ destroying ─▶ destroyed
-   │           │             │         │          ▲
-   ├───────────┴─────────────┴─▶ failed┼──────────┤   failed: it never became ready
-   │                                   └─▶ lost ──┤   lost: it was ready and its processes are gone
-   └──────────────────────────────────────────────┘
+             ┌──────────────── resumed ─────────────────┐
+             ▼                                          │
+          queued ─▶ provisioning ─▶ booting ─▶ ready ─▶ stopping ─▶ stopped
+             │           │             │         │          │          │
+             └───────────┴──────┬──────┘         ├─▶ lost   │          │
+                                ▼                ▼          ▼          ▼
+                             failed           destroying ─▶ destroyed
+
+failed: it never became ready. lost: it was ready and its processes are gone. stopped: saved whole, and off the host.
+Whatever has not ended can be destroyed.
 """
 
 from typing import ClassVar
@@ -21,6 +26,8 @@ class State(models.TextChoices):
     PROVISIONING = "provisioning"
     BOOTING = "booting"
     READY = "ready"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
     DESTROYING = "destroying"
     DESTROYED = "destroyed"
     FAILED = "failed"
@@ -28,8 +35,33 @@ class State(models.TextChoices):
 
 
 PENDING = (State.QUEUED, State.PROVISIONING, State.BOOTING)
-ON_HOST = (State.PROVISIONING, State.BOOTING, State.READY, State.DESTROYING)
+ON_HOST = (State.PROVISIONING, State.BOOTING, State.READY, State.STOPPING, State.DESTROYING)
 ENDED = (State.DESTROYED, State.FAILED, State.LOST)
+
+
+class Snapshot(models.Model):
+    """A saved machine on its host's disk. `parent` is the snapshot that the saved machine was itself made from."""
+
+    id = models.CharField(primary_key=True, max_length=12)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="snapshots")
+    machine = models.ForeignKey("Machine", null=True, on_delete=models.SET_NULL, related_name="snapshots")
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")
+    label = models.CharField(max_length=100)
+    backend = models.CharField(max_length=20)
+    image = models.CharField(max_length=40)
+    image_digest = models.CharField(max_length=64)
+    host = models.CharField(max_length=100)
+    keeps = models.CharField(max_length=20)
+    size = models.BigIntegerField()
+    made_at = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[models.Manager["Snapshot"]] = models.Manager()
+
+    class Meta:
+        ordering = ("made_at",)
+
+    def __str__(self) -> str:
+        return self.label
 
 
 class Machine(models.Model):
@@ -44,6 +76,8 @@ class Machine(models.Model):
     state_since = models.DateTimeField(default=timezone.now)
     detail = models.CharField(max_length=400, blank=True)
     handle = models.JSONField(default=dict, blank=True)
+    made_from = models.ForeignKey(Snapshot, null=True, on_delete=models.PROTECT, related_name="machines")
+    last_used_at = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(default=timezone.now)
 
     objects: ClassVar[models.Manager["Machine"]] = models.Manager()

@@ -5,15 +5,16 @@ time to say so. At start-up nothing is being made, so one sighting is enough.
 """
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import redis
 from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from . import lifecycle
+from . import forking, lifecycle
 from .host import here
+from .idle import connected_addresses
 from .models import ENDED, ON_HOST, Machine, State
 from .network import ensure_firewall, remove_firewall
 from .registry import kinds
@@ -34,7 +35,7 @@ def sweep() -> None:
 
 def clear_host() -> None:
     """At shutdown, when no worker of this host runs any more."""
-    for machine in _mine().exclude(state__in=ENDED):
+    for machine in _mine().exclude(state__in=(*ENDED, State.STOPPED)):
         lifecycle.move(machine.pk, State.DESTROYING, "GodHand was shut down")
         lifecycle.destroy(machine.pk)
     for kind, machine_id in unclaimed():
@@ -46,6 +47,7 @@ def reap() -> None:
     ensure_firewall(here())
     finish_interrupted(older_than=STUCK_AFTER)
     note_dead_machines()
+    stop_unused()
     strikes = redis.Redis.from_url(settings.REDIS_URL)
     for kind, machine_id in unclaimed():
         if not strikes.set(f"reaper:strike:{machine_id}", 1, nx=True, ex=STRIKE_SECONDS):
@@ -68,6 +70,8 @@ def finish_interrupted(older_than: timedelta) -> None:
         lifecycle.destroy(machine.pk)
     for machine in stale.filter(state__in=(State.PROVISIONING, State.BOOTING)):
         lifecycle.fail(machine.pk, "The worker that was making it died; make a new one.")
+    for machine in stale.filter(state=State.STOPPING):
+        forking.stop(machine.pk)
     for machine in stale.filter(state=State.QUEUED):
         lifecycle.enqueue("create", machine)
 
@@ -76,6 +80,26 @@ def note_dead_machines() -> None:
     for machine in _mine().filter(state=State.READY):
         if not lifecycle.attach(machine).alive():
             lifecycle.lose(machine.pk, "Its processes are gone: the host restarted, or something killed them.")
+
+
+def stop_unused() -> None:
+    """Nobody in touch for too long, or on for too long: saved whole and taken off the host."""
+    now = timezone.now()
+    in_touch = connected_addresses()
+    for machine in _mine().filter(state=State.READY):
+        if machine.handle.get("address") in in_touch:
+            Machine.objects.filter(pk=machine.pk).update(last_used_at=now)
+        elif _older(machine.last_used_at, settings.IDLE_MINUTES):
+            lifecycle.note(machine, f"Nobody has used it for {settings.IDLE_MINUTES} min")
+            forking.request_stop(machine)
+        if _older(machine.state_since, settings.WALL_MINUTES):
+            lifecycle.note(machine, f"It has been on for {settings.WALL_MINUTES} min")
+            forking.request_stop(machine)
+
+
+def _older(moment: datetime, minutes: int) -> bool:
+    """Zero minutes is for ever."""
+    return bool(minutes) and timezone.now() - moment > timedelta(minutes=minutes)
 
 
 def _mine() -> QuerySet[Machine]:

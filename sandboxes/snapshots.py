@@ -100,9 +100,10 @@ class Snapshots:
     def directory(self, snapshot_id: str) -> Path:
         return self.root / snapshot_id
 
-    def ids(self) -> list[str]:
+    def ids(self, *, older_than: float = 0) -> list[str]:
         """Also of damaged ones; not of unfinished ones."""
-        return sorted(path.name for path in self.root.glob("[!.]*")) if self.root.is_dir() else []
+        found = self.root.glob("[!.]*") if self.root.is_dir() else ()
+        return sorted(path.name for path in found if time.time() - path.stat().st_mtime >= older_than)
 
     def delete(self, snapshot_id: str) -> None:
         """Idempotent. Who else needs it is for the caller to know."""

@@ -3,7 +3,7 @@
 from celery import shared_task
 from kombu.exceptions import OperationalError as BrokerDown
 
-from . import lifecycle, reaper, screenshots
+from . import forking, lifecycle, reaper, screenshots
 
 __all__ = ["BrokerDown", "create", "destroy", "reap", "screenshot"]
 
@@ -26,3 +26,33 @@ def reap() -> None:
 @shared_task
 def screenshot(machine_id: str, label: str) -> None:
     screenshots.take(machine_id, label)
+
+
+@shared_task
+def make_template(machine_id: str) -> None:
+    lifecycle.make_template(machine_id)
+
+
+@shared_task
+def snapshot(machine_id: str, label: str) -> None:
+    forking.snapshot(machine_id, label)
+
+
+@shared_task
+def stop(machine_id: str) -> None:
+    forking.stop(machine_id)
+
+
+@shared_task
+def restore(machine_id: str, snapshot_id: str) -> None:
+    forking.restore(machine_id, snapshot_id)
+
+
+@shared_task
+def delete_snapshot(snapshot_id: str) -> None:
+    forking.delete_files(snapshot_id)
+
+
+@shared_task
+def discard_snapshots() -> None:
+    forking.discard_unclaimed()

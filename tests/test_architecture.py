@@ -17,7 +17,7 @@ APPS = {
     "bench": {"sandboxes"},
 }
 SHELL = {
-    "sandboxes": {"apps", "lifecycle", "models", "publish", "reaper", "screenshots", "tasks"},
+    "sandboxes": {"apps", "forking", "lifecycle", "models", "publish", "reaper", "screenshots", "tasks"},
     "traces": set[str](),
     "agents": {"apps", "tasks", "tours"},
 }

@@ -1,0 +1,139 @@
+"""Snapshots of machines that have rows: taking, forking, going back, stopping and resuming, deleting."""
+
+from django.db import transaction
+from django.db.models import ProtectedError
+
+from . import lifecycle, templates
+from .errors import Refused, SandboxError
+from .host import here
+from .models import ENDED, Machine, Snapshot, State
+from .snapshots import SnapshotRef, Snapshots
+
+UNCLAIMED_SECONDS = 600
+
+
+def request_snapshot(machine: Machine, label: str) -> None:
+    lifecycle.enqueue("snapshot", machine, label)
+
+
+def request_fork(snapshot: Snapshot, owner: lifecycle.Person, *, name: str = "") -> Machine:
+    """A queued machine that begins where the snapshot was taken. Raises SlotsUsed."""
+    return lifecycle.queue_machine(
+        owner, image=snapshot.image, digest=snapshot.image_digest, name=name, kind=snapshot.backend, made_from=snapshot
+    )
+
+
+def request_stop(machine: Machine) -> bool:
+    """Save it whole and take it off the host; False when it is not running."""
+    moved = lifecycle.move(machine.pk, State.STOPPING, "Saving memory and disk")
+    if moved:
+        lifecycle.enqueue("stop", machine)
+    return moved
+
+
+def request_resume(machine: Machine) -> bool:
+    moved = lifecycle.move(machine.pk, State.QUEUED, f"Queued on {machine.host}")
+    if moved:
+        lifecycle.enqueue("create", machine)
+    return moved
+
+
+def request_restore(machine: Machine, snapshot: Snapshot) -> None:
+    lifecycle.enqueue("restore", machine, snapshot.pk)
+
+
+def snapshot(machine_id: str, label: str) -> Snapshot | None:
+    """Runs on the machine's host, as root. None when the machine is not running."""
+    machine = Machine.objects.filter(pk=machine_id, state__in=(State.READY, State.STOPPING)).first()
+    if machine is None:
+        return None
+    try:
+        ref = lifecycle.attach(machine).snapshot(label)
+    except SandboxError as error:
+        lifecycle.note(machine, f"No snapshot was taken: {error}")
+        raise
+    row = _record(machine, ref)
+    lifecycle.note(machine, f"Snapshot “{label}” taken: {ref.keeps}, {ref.size / 2**20:.0f} MiB")
+    return row
+
+
+def stop(machine_id: str) -> None:
+    """Runs on the machine's host, as root."""
+    machine = Machine.objects.filter(pk=machine_id, state=State.STOPPING).first()
+    if machine is None:
+        return
+    try:
+        saved = snapshot(machine_id, "when it was stopped")
+    except SandboxError as error:
+        lifecycle.move(machine_id, State.READY, f"It goes on: {error}")
+        return
+    lifecycle.attach(machine).destroy()
+    Machine.objects.filter(pk=machine_id).update(made_from=saved)
+    lifecycle.move(machine_id, State.STOPPED, "Saved whole; it can be resumed where it was")
+
+
+def restore(machine_id: str, snapshot_id: str) -> None:
+    """Runs on the machine's host, as root."""
+    machine = Machine.objects.filter(pk=machine_id, state=State.READY).first()
+    if machine is None:
+        return
+    try:
+        ref = Snapshots(here()).find(snapshot_id)
+        sandbox = lifecycle.attach(machine)
+        sandbox.restore(ref)
+    except SandboxError as error:
+        lifecycle.lose(machine_id, f"It could not go back to its snapshot: {error}")
+        return
+    Machine.objects.filter(pk=machine_id).update(handle=sandbox.handle, made_from=snapshot_id)
+    lifecycle.note(machine, "Back at its snapshot")
+
+
+def request_delete(row: Snapshot) -> int:
+    """The bytes that will be given back. Raises Refused while somebody needs it."""
+    needing = Machine.objects.filter(made_from=row).exclude(state__in=(*ENDED, State.READY)).first()
+    if needing is not None:
+        raise Refused(f"“{needing.name}” needs the snapshot “{row.label}”: destroy or resume it first.")
+    if row.pk in templates.ids():
+        raise Refused(f"“{row.label}” is the template of new machines.")
+    with transaction.atomic():
+        Machine.objects.filter(made_from=row).update(made_from=None)
+        snapshot_id, size = row.pk, row.size
+        try:
+            row.delete()
+        except ProtectedError:
+            raise Refused(f"The snapshot “{row.label}” has come into use just now.") from None
+    lifecycle.send("delete_snapshot", row.host, snapshot_id)
+    return size
+
+
+def delete_files(snapshot_id: str) -> None:
+    """Runs on the snapshot's host, as root, after its row is gone."""
+    if not Snapshot.objects.filter(pk=snapshot_id).exists():
+        Snapshots(here()).delete(snapshot_id)
+
+
+def _record(machine: Machine, ref: SnapshotRef) -> Snapshot:
+    parent = Snapshot.objects.filter(pk=ref.parent).first() if ref.parent else None
+    return Snapshot.objects.create(
+        id=ref.id,
+        owner_id=machine.owner_id,
+        machine=machine,
+        parent=parent,
+        label=ref.label,
+        backend=ref.kind,
+        image=ref.image,
+        image_digest=ref.image_digest,
+        host=machine.host,
+        keeps=ref.keeps,
+        size=ref.size,
+    )
+
+
+def discard_unclaimed() -> None:
+    """Files of snapshots whose rows are gone, templates of images that are not current, and half-made ones."""
+    store = Snapshots(here())
+    store.sweep()
+    claimed = set(Snapshot.objects.values_list("pk", flat=True)) | templates.ids()
+    for snapshot_id in store.ids(older_than=UNCLAIMED_SECONDS):
+        if snapshot_id not in claimed:
+            store.delete(snapshot_id)

@@ -1,0 +1,17 @@
+"""Who is in touch with which machine now, as the host's kernel sees it: a watcher, a driver, a worker, anybody."""
+
+import socket
+import struct
+from pathlib import Path
+
+ESTABLISHED = "01"
+
+
+def connected_addresses(table: Path = Path("/proc/net/tcp")) -> set[str]:
+    """The far ends of this host's established connections."""
+    rows = (line.split() for line in table.read_text().splitlines()[1:])
+    return {_address(row[2].partition(":")[0]) for row in rows if row[3] == ESTABLISHED}
+
+
+def _address(hexadecimal: str) -> str:
+    return socket.inet_ntoa(struct.pack("=I", int(hexadecimal, 16)))

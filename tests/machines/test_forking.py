@@ -1,0 +1,107 @@
+from collections.abc import Iterator
+
+import pytest
+
+from godhand_web.models import User
+from sandboxes import forking, lifecycle, reaper, templates
+from sandboxes.backends.gvisor import GvisorSandbox
+from sandboxes.errors import Refused
+from sandboxes.host import here
+from sandboxes.images import store
+from sandboxes.models import Machine, Snapshot, State
+from sandboxes.snapshots import Snapshots
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_url")]
+
+
+@pytest.fixture
+def ready(owner: User) -> Machine:
+    machine = lifecycle.request_machine(owner, image="desktop")
+    lifecycle.create(machine.pk)
+    machine.refresh_from_db()
+    assert machine.state == State.READY, machine.detail
+    return machine
+
+
+def created(machine: Machine) -> Machine:
+    lifecycle.create(machine.pk)
+    machine.refresh_from_db()
+    assert machine.state == State.READY, machine.detail
+    return machine
+
+
+def said(machine: Machine, command: str) -> str:
+    with lifecycle.attach(machine).guest() as guest:
+        return guest.bash(command).output.decode().strip()
+
+
+def test_it_forks_a_running_machine_into_two_that_diverge(ready: Machine) -> None:
+    said(ready, "cd /tmp; kept=yes; echo before > story")
+    snapshot = forking.snapshot(ready.pk, "a fork")
+    assert snapshot is not None
+    first, second = (created(forking.request_fork(snapshot, ready.owner)) for _ in range(2))
+    assert said(first, "echo first >> story; echo $kept; cat story") == "yes\nbefore\nfirst"
+    assert said(second, "cat story") == "before"
+    assert said(ready, "echo $kept; cat story") == "yes\nbefore"
+    assert len({machine.handle["token"] for machine in (ready, first, second)}) == 3
+
+
+def test_it_stops_a_machine_and_resumes_it_where_it_was(ready: Machine) -> None:
+    said(ready, "kept=yes")
+    assert forking.request_stop(ready)
+    forking.stop(ready.pk)
+    ready.refresh_from_db()
+    assert ready.state == State.STOPPED
+    assert ready.pk not in {handle["id"] for handle in GvisorSandbox.owned()}
+    assert forking.request_resume(ready)
+    assert said(created(ready), "echo $kept") == "yes"
+
+
+def test_it_goes_back_to_a_snapshot_in_place(ready: Machine) -> None:
+    snapshot = forking.snapshot(ready.pk, "before the mistake")
+    assert snapshot is not None
+    said(ready, "touch /tmp/mistake")
+    forking.restore(ready.pk, snapshot.pk)
+    ready.refresh_from_db()
+    assert ready.state == State.READY
+    assert said(ready, "ls /tmp/mistake 2>&1 | grep -c 'No such'") == "1"
+
+
+def test_it_refuses_to_delete_a_snapshot_that_a_stopped_machine_needs(ready: Machine) -> None:
+    forking.request_stop(ready)
+    forking.stop(ready.pk)
+    snapshot = Snapshot.objects.get(machine=ready)
+    with pytest.raises(Refused, match="resume it first"):
+        forking.request_delete(snapshot)
+    lifecycle.request_destroy(ready)
+    lifecycle.destroy(ready.pk)
+    snapshot_id = snapshot.pk
+    assert forking.request_delete(snapshot) > 0
+    forking.delete_files(snapshot_id)
+    assert snapshot_id not in Snapshots(here()).ids()
+
+
+def test_it_stops_a_machine_that_nobody_uses(ready: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    long_ago = ready.created_at.replace(year=2020)
+    Machine.objects.filter(pk=ready.pk).update(last_used_at=long_ago)
+    with lifecycle.attach(ready).desktop():
+        reaper.stop_unused()
+    ready.refresh_from_db()
+    assert ready.state == State.READY
+    Machine.objects.filter(pk=ready.pk).update(last_used_at=long_ago)
+    reaper.stop_unused()
+    ready.refresh_from_db()
+    assert ready.state == State.STOPPING
+
+
+def test_it_makes_new_machines_from_a_template_once_there_is_one(owner: User) -> None:
+    template = templates.ensure(GvisorSandbox, store.find("desktop"))
+    assert template is not None
+    machine = created(lifecycle.request_machine(owner, image="desktop"))
+    assert machine.handle["parent"] == template.id
+
+
+@pytest.fixture(autouse=True)
+def _clear() -> Iterator[None]:
+    yield
+    reaper.clear_host()
