@@ -1,7 +1,6 @@
 """The first thing a newcomer sees an agent's hand do: press a button in a desktop and prove that it was pressed."""
 
 import shlex
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,8 +12,7 @@ from sandboxes.errors import SandboxError
 
 ANSWER = "/tmp/tour-answer"
 BUTTONS = ("--ok-label=Press me", "--cancel-label=Not now")
-STILLNESS = 0.3
-PATIENCE = 5
+REACTION = 0.3
 WINDOW_SECONDS = 30
 TITLE = "Hello from GodHand"
 QUESTION = "A person, or an agent, can press this button.\nThis time it is GodHand itself."
@@ -66,7 +64,7 @@ def _window(sandbox: Sandbox, desktop: Desktop, title: str) -> tuple[int, int, i
         raise TourFailed(f"The window “{title}” did not open.")
     box = (int(facts["X"]), int(facts["Y"]), int(facts["WIDTH"]), int(facts["HEIGHT"]))
     desktop.wait_until(lambda screen: not screen.crop(*box).blank, WINDOW_SECONDS)
-    _settle(desktop)
+    desktop.settle(desktop.version, first=REACTION)
     return box
 
 
@@ -84,12 +82,6 @@ def _write_note(sandbox: Sandbox, desktop: Desktop) -> None:
         guest.bash("mousepad >/dev/null 2>&1 &")
     _window(sandbox, desktop, "Mousepad")
     desktop.perform(Type(NOTE))
+    before = desktop.version
     desktop.perform(Key("ctrl+Home"))
-    _settle(desktop)
-
-
-def _settle(desktop: Desktop) -> None:
-    """Until nothing has changed for a moment, or too much time has passed."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and desktop.wait_for_change(desktop.version, STILLNESS):
-        pass
+    desktop.settle(before, first=REACTION)

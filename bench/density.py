@@ -65,7 +65,7 @@ def shoot(machine: GvisorSandbox) -> None:
 
 def on_host() -> dict[str, set[str]]:
     """Everything of ours that a machine adds to its host."""
-    links = {path.name for path in Path("/sys/class/net").iterdir() if path.name.startswith(network.LINK_PREFIX)}
+    links = {path.name for path in Path("/sys/class/net").iterdir() if path.name.startswith("ghv")}
     mounts = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
     processes = {
         path.parent.name

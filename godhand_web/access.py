@@ -1,7 +1,7 @@
 """The only place that decides who may see and do what. Pages, sockets and the gate all ask here.
 
-Owners see and drive their own machines, staff see and drive all. Whatever a person may not see does not exist
-for them: callers answer 404, never 403.
+Owners see and drive their own machines and snapshots, staff see and drive all. Whatever a person may not see does
+not exist for them: callers answer 404, never 403.
 """
 
 from typing import Literal
@@ -10,7 +10,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 from django.http import Http404
 
-from sandboxes.models import Machine
+from sandboxes.models import Machine, Snapshot
 
 from .models import User
 
@@ -33,6 +33,21 @@ def machine_or_404(person: Person, machine_id: str) -> Machine:
     return machine
 
 
+def visible_snapshots(person: Person) -> QuerySet[Snapshot]:
+    if not isinstance(person, User) or not person.is_active:
+        return Snapshot.objects.none()
+    if person.is_staff:
+        return Snapshot.objects.all()
+    return Snapshot.objects.filter(owner=person)
+
+
+def snapshot_or_404(person: Person, snapshot_id: str) -> Snapshot:
+    snapshot = visible_snapshots(person).filter(pk=snapshot_id).first()
+    if snapshot is None:
+        raise Http404
+    return snapshot
+
+
 def role_on(person: Person, machine: Machine) -> Role | None:
     """The most this person may do on this desktop, or None where it does not exist for them."""
     if not visible_machines(person).filter(pk=machine.pk).exists():
@@ -42,6 +57,13 @@ def role_on(person: Person, machine: Machine) -> Role | None:
 
 def may_change(person: Person, machine: Machine) -> bool:
     return isinstance(person, User) and person.is_active and (person.is_staff or machine.owner_id == person.pk)
+
+
+def changeable_or_404(person: Person, machine_id: str) -> Machine:
+    machine = machine_or_404(person, machine_id)
+    if not may_change(person, machine):
+        raise Http404
+    return machine
 
 
 def may_create(person: Person) -> bool:

@@ -6,7 +6,7 @@ from sandboxes.images import store
 
 def printable(value: str) -> None:
     if not value.isprintable():
-        raise ValidationError("Use letters, numbers and signs only; the name has a character that cannot be shown.")
+        raise ValidationError("Use letters, numbers and signs only; there is a character that cannot be shown.")
 
 
 class NewMachine(forms.Form):
@@ -27,6 +27,15 @@ class NewMachine(forms.Form):
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         choices = [(image.name, image.name) for image in store.built()]
         self.fields["image"].choices = choices  # type: ignore[attr-defined]
+
+
+class TakeSnapshot(forms.Form):
+    label = forms.CharField(
+        required=False,
+        max_length=100,
+        validators=[printable],
+        error_messages={"max_length": "Keep the label within 100 characters; this one has %(show_value)d."},
+    )
 
 
 class Preferences(forms.Form):

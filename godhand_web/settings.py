@@ -36,6 +36,7 @@ GATE_CONNECTIONS = env.integer("GODHAND_GATE_CONNECTIONS", 200, 1, 10_000)
 PUBLIC_URL = env.text("GODHAND_URL", f"http://{'localhost' if BIND in {'127.0.0.1', '0.0.0.0'} else BIND}:{PORT}")
 MACHINE_HOST = env.text("GODHAND_HOST", socket.gethostname())
 IDLE_MINUTES = env.integer("GODHAND_IDLE_MINUTES", 120, 0, 1_000_000)
+STUCK_SECONDS = env.integer("GODHAND_STUCK_SECONDS", 180, 1, 86_400)
 WALL_MINUTES = env.integer("GODHAND_WALL_MINUTES", 0, 0, 1_000_000)
 MACHINE_SLOTS = env.integer("GODHAND_MACHINES", 40, 1, 10_000)
 

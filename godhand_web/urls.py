@@ -1,6 +1,6 @@
 from django.urls import path, register_converter
 
-from .pages import health, home, images, machine, machines, preferences, session
+from .pages import health, home, images, machine, machines, preferences, session, snapshots
 
 
 class Sha256:
@@ -22,6 +22,12 @@ urlpatterns = [
     path("machines/<str:machine_id>/", machine.show, name="machine"),
     path("machines/<str:machine_id>/destroy/", machine.destroy, name="destroy_machine"),
     path("machines/<str:machine_id>/ticket/", machine.ticket, name="ticket"),
+    path("machines/<str:machine_id>/stop/", machine.stop, name="stop_machine"),
+    path("machines/<str:machine_id>/resume/", machine.resume, name="resume_machine"),
+    path("machines/<str:machine_id>/snapshot/", snapshots.take, name="take_snapshot"),
+    path("machines/<str:machine_id>/snapshots/<str:snapshot_id>/fork/", snapshots.fork, name="fork_snapshot"),
+    path("machines/<str:machine_id>/snapshots/<str:snapshot_id>/back/", snapshots.go_back, name="go_back"),
+    path("machines/<str:machine_id>/snapshots/<str:snapshot_id>/delete/", snapshots.delete, name="delete_snapshot"),
     path("machines/<str:machine_id>/screenshot/", machine.take_screenshot, name="take_screenshot"),
     path("machines/<str:machine_id>/screenshots/<int:number>/", machine.screenshot, name="screenshot"),
     path("machines/<str:machine_id>/screenshots/<sha256:sha256>.webp", machine.picture, name="picture"),

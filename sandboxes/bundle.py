@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from .limits import Limits, resources, rlimits, tmpfs_sizes
 from .network import namespace_path
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -25,14 +26,16 @@ MOUNTS = (
     ("/proc", "proc", ()),
     ("/dev", "tmpfs", ("nosuid", "mode=755")),
     ("/dev/pts", "devpts", ("newinstance", "ptmxmode=0666", "mode=0620", "gid=5")),
-    ("/dev/shm", "tmpfs", ("mode=1777", "size=1g")),
+    ("/dev/shm", "tmpfs", ("mode=1777",)),
     ("/tmp", "tmpfs", ("mode=1777",)),
     ("/run", "tmpfs", ("mode=755",)),
     ("/sys", "sysfs", ("ro",)),
 )
 
 
-def config(root: Path, namespace: str, token: str, hostname: str) -> dict[str, Any]:
+def config(root: Path, namespace: str, token: str, hostname: str, limits: Limits) -> dict[str, Any]:
+    """The namespace lends its name to the control group."""
+    sizes = tmpfs_sizes(limits)
     kinds = ("pid", "ipc", "uts", "mount")
     return {
         "ociVersion": "1.0.2",
@@ -44,16 +47,19 @@ def config(root: Path, namespace: str, token: str, hostname: str) -> dict[str, A
             "user": {"uid": 0, "gid": 0},
             "env": [f"PATH={PATH}", "HOME=/root", "LANG=C.UTF-8", f"GODHAND_TOKEN={token}"],
             "capabilities": dict.fromkeys(("bounding", "effective", "permitted"), CAPABILITIES),
+            "rlimits": rlimits(limits),
         },
         "mounts": [
-            {"destination": destination, "type": kind, "source": kind, "options": list(options)}
-            for destination, kind, options in MOUNTS
+            {"destination": path, "type": kind, "source": kind, "options": [*options, *sizes.get(path, "").split()]}
+            for path, kind, options in MOUNTS
         ],
         "linux": {
+            "cgroupsPath": f"/{namespace}",
+            "resources": resources(limits),
             "namespaces": [
                 *({"type": kind} for kind in kinds),
                 {"type": "network", "path": str(namespace_path(namespace))},
-            ]
+            ],
         },
     }
 

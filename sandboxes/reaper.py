@@ -21,7 +21,6 @@ from .registry import kinds
 
 log = logging.getLogger(__name__)
 
-STUCK_AFTER = timedelta(minutes=3)
 STRIKE_SECONDS = 600
 
 
@@ -45,7 +44,7 @@ def clear_host() -> None:
 
 def reap() -> None:
     ensure_firewall(here())
-    finish_interrupted(older_than=STUCK_AFTER)
+    finish_interrupted(older_than=timedelta(seconds=settings.STUCK_SECONDS))
     note_dead_machines()
     stop_unused()
     strikes = redis.Redis.from_url(settings.REDIS_URL)

@@ -14,7 +14,7 @@ APPS = {
     "traces": set[str](),
     "agents": {"sandboxes"},
     "godhand_web": {"agents", "sandboxes"},
-    "bench": {"sandboxes"},
+    "bench": {"godhand_web", "sandboxes"},
 }
 SHELL = {
     "sandboxes": {"apps", "forking", "lifecycle", "models", "publish", "reaper", "screenshots", "tasks"},

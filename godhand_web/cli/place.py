@@ -17,9 +17,9 @@ APP_MOUNT = "/run/godhand/app"
 
 # The checkout may lie where only root can look, such as /root: a private mount namespace shows it elsewhere.
 UNPRIVILEGED_START = (
-    'root=$1 app=$2 user=$3; shift 3; mount --bind "$root" "$app" && cd "$app" && PYTHONPATH=$app '
-    "exec setpriv --reuid $user --regid $user --init-groups --no-new-privs --bounding-set=-all "
-    '--inh-caps=-all --pdeathsig TERM "$@"'
+    'root=$1 app=$2 user=$3 rights=$4; shift 4; mount --bind "$root" "$app" && cd "$app" && PYTHONPATH=$app '
+    "exec setpriv --reuid $user --regid $user --init-groups --no-new-privs --bounding-set=$rights "
+    '--inh-caps=$rights --ambient-caps=$rights --pdeathsig TERM "$@"'
 )
 
 
@@ -88,12 +88,13 @@ def _refuse_unreachable(home: Path) -> None:
         )
 
 
-def as_service(argv: Sequence[str]) -> list[str]:
-    """The command that runs `argv` from the checkout without privileges."""
+def as_service(argv: Sequence[str], *, keep: Sequence[str] = ()) -> list[str]:
+    """The command that runs `argv` from the checkout without privileges, but for the capabilities to keep."""
     if not is_root():
         return list(argv)
     wrapper = ["unshare", "--mount", "--propagation", "slave", "sh", "-c", UNPRIVILEGED_START, "sh"]
-    return [*wrapper, str(ROOT), APP_MOUNT, SERVICE_USER, *argv]
+    rights = ",".join(["-all", *(f"+{name}" for name in keep)])
+    return [*wrapper, str(ROOT), APP_MOUNT, SERVICE_USER, rights, *argv]
 
 
 def as_root(argv: Sequence[str]) -> list[str]:

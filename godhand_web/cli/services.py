@@ -10,7 +10,9 @@ from urllib.error import URLError
 import redis
 from django.conf import settings
 
-from .place import as_root, as_service, python
+from sandboxes.network import nameserver_address
+
+from .place import as_root, as_service, is_root, python
 from .system import REDIS_PROGRAMS
 
 
@@ -49,11 +51,13 @@ def redis_answers() -> bool:
 def services() -> list[Service]:
     """In the order in which they start; all need Redis and a migrated database."""
     machines = f"machines.{settings.MACHINE_HOST}"
+    names = as_service(python("-m", "sandboxes.resolver"), keep=("net_admin", "net_bind_service"))
     return [
+        *([Service("resolver", names, _names_answered)] if is_root() else []),
         Service("machines", as_root(_worker("machines", machines, 8)), lambda: _worker_alive("machines"), 30),
         Service("agents", as_service(_worker("agents", "agents", 16)), lambda: _worker_alive("agents"), 20),
         Service("beat", as_service(_celery("beat", "--pidfile=")), lambda: True),
-        Service("gate", as_service(python("-m", "godhand_web.gate")), lambda: _listens(settings.GATE_PORT)),
+        Service("gate", as_service(python("-m", "godhand_web.gate")), _gate_listens),
         Service("web", as_service(_daphne()), _web_answers),
     ]
 
@@ -78,10 +82,18 @@ def _worker_alive(name: str) -> bool:
         return False
 
 
-def _listens(port: int) -> bool:
+def _gate_listens() -> bool:
+    return _listens(_local_address(), settings.GATE_PORT)
+
+
+def _names_answered() -> bool:
+    return _listens(str(nameserver_address(settings.HOST)), 53)
+
+
+def _listens(address: str, port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(1)
-        return probe.connect_ex((_local_address(), port)) == 0
+        return probe.connect_ex((address, port)) == 0
 
 
 def _web_answers() -> bool:

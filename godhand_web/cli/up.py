@@ -94,7 +94,7 @@ def _shut_down(supervisor: Supervisor) -> None:
     made_machines = "machines" in supervisor.running
     if supervisor.running:
         say("stopping")
-    supervisor.stop("web", "gate", "beat", "agents", "machines")
+    supervisor.stop("web", "gate", "beat", "agents", "machines", "resolver")
     if made_machines:
         manage("stopmachines", service=False)
     supervisor.stop()

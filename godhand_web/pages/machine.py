@@ -6,31 +6,27 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from redis.exceptions import RedisError
 
-from sandboxes import lifecycle
-from sandboxes.models import Event, Machine, Screenshot, State
+from sandboxes import forking, lifecycle
+from sandboxes.models import Event, Screenshot, State
 from sandboxes.screenshots import path_of
 
-from ..access import Role, machine_or_404, may_change, role_on
+from ..access import Role, changeable_or_404, machine_or_404, may_change, role_on, visible_snapshots
 from ..middleware import gate_url
 from ..tickets import issue
+from .history import line_of
 from .stages import stages
 
 FOREVER = "private, max-age=31536000, immutable"
+TABS = ("activity", "snapshots", "details")
 EVENTS_SHOWN = 200
 PICTURES_SHOWN = 60
-
-
-def changeable_or_404(request: HttpRequest, machine_id: str) -> Machine:
-    machine = machine_or_404(request.user, machine_id)
-    if not may_change(request.user, machine):
-        raise Http404
-    return machine
 
 
 @require_safe
 def show(request: HttpRequest, machine_id: str) -> HttpResponse:
     machine = machine_or_404(request.user, machine_id)
     pictures = list(machine.screenshots.order_by("-pk")[:PICTURES_SHOWN])
+    tab = next((name for name in TABS if name == request.GET.get("tab")), "activity")
     context = {
         "machine": machine,
         "role": role_on(request.user, machine),
@@ -40,20 +36,39 @@ def show(request: HttpRequest, machine_id: str) -> HttpResponse:
         "screenshot_count": machine.screenshots.count(),
         "last_picture": pictures[0] if pictures else None,
         "stages": stages(machine),
-        "tab": "details" if request.GET.get("tab") == "details" else "activity",
+        "snapshot_count": machine.snapshots.count(),
+        "made_from": visible_snapshots(request.user).filter(pk=machine.made_from_id).first(),
+        "tab": tab,
+        "line": line_of(request.user, machine) if tab == "snapshots" else [],
     }
     return render(request, "machines/machine.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def destroy(request: HttpRequest, machine_id: str) -> HttpResponse:
-    machine = changeable_or_404(request, machine_id)
+    machine = changeable_or_404(request.user, machine_id)
     if request.method != "POST":
         return render(request, "machines/destroy.html", {"machine": machine})
     if lifecycle.request_destroy(machine):
         messages.success(request, f"“{machine.name}” is being destroyed.")
     else:
         messages.info(request, f"“{machine.name}” has ended already.")
+    return redirect("machine", machine.pk)
+
+
+@require_POST
+def stop(request: HttpRequest, machine_id: str) -> HttpResponse:
+    machine = changeable_or_404(request.user, machine_id)
+    if not forking.request_stop(machine):
+        messages.error(request, f"“{machine.name}” is not running, so there is nothing to stop.")
+    return redirect("machine", machine.pk)
+
+
+@require_POST
+def resume(request: HttpRequest, machine_id: str) -> HttpResponse:
+    machine = changeable_or_404(request.user, machine_id)
+    if not forking.request_resume(machine):
+        messages.error(request, f"“{machine.name}” is not stopped, so there is nothing to resume.")
     return redirect("machine", machine.pk)
 
 
@@ -79,7 +94,7 @@ def ticket(request: HttpRequest, machine_id: str) -> HttpResponse:
 
 @require_POST
 def take_screenshot(request: HttpRequest, machine_id: str) -> HttpResponse:
-    machine = changeable_or_404(request, machine_id)
+    machine = changeable_or_404(request.user, machine_id)
     if machine.state == State.READY:
         lifecycle.request_screenshot(machine, f"Saved by {request.user.get_username()}")
         messages.success(request, "The screenshot will appear below in a moment.")

@@ -19,14 +19,19 @@ from ..models import User
 from .cards import image_cards, with_pictures
 
 PER_PAGE = 200
+TABS: dict[str, list[State]] = {
+    "running": [state for state in State if state not in (*ENDED, State.STOPPED)],
+    "stopped": [State.STOPPED],
+    "ended": list(ENDED),
+}
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     visible = visible_machines(request.user)
     counted = dict(visible.order_by().values_list("state").annotate(Count("pk")))
-    tab = "ended" if request.GET.get("tab") == "ended" else "running"
-    states = [state for state in State if (state in ENDED) == (tab == "ended")]
+    tab = next((name for name in TABS if name == request.GET.get("tab")), "running")
+    states = TABS[tab]
     chosen = request.GET.get("state") if request.GET.get("state") in states else None
     wanted = with_pictures(visible).filter(state__in=[chosen] if chosen else states)
     context = {
@@ -34,10 +39,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "tab": tab,
         "chosen": chosen,
         "filters": [(state.value, counted[state]) for state in states if counted.get(state)],
-        "tabs": {
-            "running": sum(count for state, count in counted.items() if state not in ENDED),
-            "ended": sum(count for state, count in counted.items() if state in ENDED),
-        },
+        "tabs": {name: sum(counted.get(state, 0) for state in its) for name, its in TABS.items()},
     }
     return render(request, "machines/index.html", context)
 

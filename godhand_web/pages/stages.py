@@ -50,6 +50,10 @@ def stages(machine: Machine) -> list[Stage]:
 
 
 def first_times(machine: Machine) -> dict[str, datetime]:
+    """Since it was made or, if it has been stopped, since then."""
     events = Event.objects.filter(machine=machine).order_by()
     times: dict[str, datetime] = {State.QUEUED: machine.created_at}
+    stopped = events.filter(state=State.STOPPED).order_by("-pk").first()
+    if stopped is not None:
+        events, times = events.filter(pk__gt=stopped.pk), {State.QUEUED: stopped.at}
     return times | dict(events.values_list("state").annotate(Min("at")))

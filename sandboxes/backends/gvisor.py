@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from ..errors import Gone, Unavailable
 from ..guest.client import Guest
 from ..host import Host, here
 from ..images.store import Image
+from ..limits import Limits, control_groups, remove_control_groups
 from ..runsc import Runsc, binary
 from ..snapshots import SnapshotRef, Snapshots, describe
 
@@ -36,13 +37,21 @@ SAVED = "machine.json"
 @dataclass(frozen=True)
 class Options:
     hostname: str = "desktop"
+    limits: Limits = field(default_factory=Limits)
+    policy: network.Policy = field(default_factory=network.Policy)
+
+    @classmethod
+    def saved(cls, facts: dict[str, Any]) -> "Options":
+        """From what `asdict` made of it."""
+        limits, policy = Limits(**facts.get("limits", {})), network.Policy(**facts.get("policy", {}))
+        return cls(**{**facts, "limits": limits, "policy": policy})
 
 
 class GvisorSandbox(Sandbox):
     kind: ClassVar[str] = "gvisor"
     label: ClassVar[str] = "gVisor"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {Capability.SNAPSHOT_DISK, Capability.SNAPSHOT_MEMORY, Capability.FORK}
+        {Capability.SNAPSHOT_DISK, Capability.SNAPSHOT_MEMORY, Capability.FORK, Capability.NETWORK_POLICY}
     )
     Options: ClassVar[type] = Options
 
@@ -81,12 +90,12 @@ class GvisorSandbox(Sandbox):
         return sandbox
 
     def _claim(self, image: dict[str, str], options: Any, token: str, parent: str | None) -> None:
-        network.ensure_firewall(self.host)
         self.directory.mkdir(parents=True, mode=0o700, exist_ok=True)
-        link = network.reconnect(self.host, self.id)
+        link = network.reconnect(self.host, self.id, options.policy)
+        network.ensure_firewall(self.host)
         facts = {"options": asdict(options), "token": token, "parent": parent}
         self.handle = {"id": self.id, "address": link.address, **image, **facts}
-        bundle = config(Path(image["image_root"]), link.namespace, token, options.hostname)
+        bundle = config(Path(image["image_root"]), link.namespace, token, options.hostname, options.limits)
         write_private(self.directory / "config.json", bundle)
 
     @classmethod
@@ -101,12 +110,16 @@ class GvisorSandbox(Sandbox):
         ids = {path.name for path in directories if not path.name.startswith(".")}
         ids |= set(network.owned_ids(host))
         ids |= {name.removeprefix(prefix) for name in Runsc(host).containers()}
+        ids |= {name.removeprefix(prefix) for name in control_groups(prefix)}
         yield from ({"id": machine_id} for machine_id in sorted(ids))
 
     def start(self) -> None:
         self.runsc.run(self.container, self.directory, self.container)
         with self.guest() as guest:
             guest.wait_until_ready(BOOT_TIMEOUT)
+            # Without a way out it leads nowhere; a fork that has one finds it here.
+            nameserver = network.nameserver_address(self.host)
+            guest.write_file("/etc/resolv.conf", f"nameserver {nameserver}\n".encode(), user="root")
         with self._first_desktop() as desktop:
             desktop.wait_until(lambda screen: not screen.blank, BOOT_TIMEOUT)
 
@@ -126,6 +139,7 @@ class GvisorSandbox(Sandbox):
 
     def stop(self) -> None:
         self.runsc.remove(self.container)
+        remove_control_groups(self.container)
 
     def destroy(self) -> None:
         self.stop()
@@ -176,7 +190,7 @@ class GvisorSandbox(Sandbox):
         directory = Snapshots(self.host).directory(ref.id)
         saved = json.loads((directory / SAVED).read_text())
         image = {"image": ref.image, "image_digest": ref.image_digest, "image_root": ref.image_root}
-        self._claim(image, Options(**saved["options"]), saved["token"], parent=ref.id)
+        self._claim(image, Options.saved(saved["options"]), saved["token"], parent=ref.id)
         self.runsc.restore(self.container, self.directory, self.container, directory / CHECKPOINT)
         token = secrets.token_urlsafe(32)
         with Guest(self.handle["address"], GUEST_PORT, saved["token"]) as guest:

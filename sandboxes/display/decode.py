@@ -13,6 +13,7 @@ from .wire import Wire
 RAW, COPY_RECT = 0, 1
 CURSOR, ALPHA_CURSOR, POINTER_POSITION = -239, -314, 0x574D5666
 DESKTOP_SIZE, LAST_RECT, FENCE = -223, -224, -312
+EXTRA_BUTTONS = -316
 LED_STATE = -261
 """Asked for only because TigerVNC presses Caps Lock before capital letters of clients that do not know it."""
 ENCODINGS = (
@@ -24,6 +25,7 @@ ENCODINGS = (
     DESKTOP_SIZE,
     FENCE,
     LED_STATE,
+    EXTRA_BUTTONS,
 )
 """Without LAST_RECT, though it is understood: TigerVNC would search each update for areas of one colour."""
 
@@ -49,6 +51,9 @@ class Update:
 
 
 class Decoder:
+    extra_buttons = False
+    """Whether the server takes more than seven mouse buttons."""
+
     def __init__(self, wire: Wire, screen: Framebuffer) -> None:
         self._wire = wire
         self._screen = screen
@@ -88,6 +93,8 @@ class Decoder:
             self._screen.position = rect.x, rect.y
         elif encoding in (CURSOR, ALPHA_CURSOR):
             self._screen.pointer = self._cursor(rect, encoding)
+        elif encoding == EXTRA_BUTTONS:
+            self.extra_buttons = True
         elif encoding == LED_STATE:
             self._wire.skip(1)
         elif encoding == DESKTOP_SIZE:

@@ -1,31 +1,15 @@
 """What one sees of a machine and does to it."""
 
 import time
-from collections.abc import Callable, Iterator
-from struct import pack
+from collections.abc import Callable, Sequence
 from typing import Self
 
-from ..actions import Action, Button, Click, Drag, Key, Move, Scroll, Type
+from ..actions import Action
 from .framebuffer import Change
-from .keys import keysyms_of_chord, keysyms_of_text, on_us_keyboard
+from .hands import Hands
 from .rfb import RfbClient
-from .screen import Screen, describe
-
-DRAG_STEPS = 16
-MAX_CLICKS = 3
-MAX_NOTCHES = 1000
-
-REST = 0.05
-"""A window manager looks at every press first, and meanwhile the display server holds later events back and places
-them where the pointer is when they are let go. So the pointer stays for a moment after a button."""
-
-TYPED_AT_ONCE = 64
-RARE_AT_ONCE = 4
-"""Symbols missing from the keyboard map borrow one of about twenty spare key codes, and a program looks the
-code up when it reads the event: a code that is lent again before that types the later symbol."""
-REACTION, STILL = 1.0, 0.1
-
-_WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 8, 16, 32, 64
+from .screen import Box, Screen
+from .settle import CAP, FIRST, PANEL_CLOCK, Settled, settle
 
 
 class Desktop:
@@ -33,7 +17,7 @@ class Desktop:
 
     def __init__(self, client: RfbClient) -> None:
         self._client = client
-        self._rest_until = 0.0
+        self._hands = Hands(client)
 
     @classmethod
     def connect(cls, host: str, port: int) -> Self:
@@ -62,6 +46,10 @@ class Desktop:
     def cursor(self) -> tuple[int, int] | None:
         """Where the pointer was at the last screenshot; None until somebody has moved it."""
         return self._client.position
+
+    def locate(self) -> tuple[int, int]:
+        """Where the pointer is now, whoever moved it."""
+        return self._hands.mouse.position()
 
     def screenshot(self, *, pointer: bool = False) -> Screen:
         """Everything drawn before the call is on it.
@@ -92,115 +80,19 @@ class Desktop:
             if not self.wait_for_change(version, deadline - time.monotonic()):
                 raise TimeoutError(f"The screen did not become as expected within {timeout:g} s.")
 
+    def settle(
+        self, since_version: int, *, first: float = FIRST, cap: float = CAP, ignore: Sequence[Box] = (PANEL_CLOCK,)
+    ) -> Settled:
+        """The screen once it has answered an action and come to rest. Take `version` before the action."""
+        return settle(self, since_version, first=first, cap=cap, ignore=ignore)
+
     def perform(self, action: Action) -> None:
         """Return once the display server has processed the action; the programs behind it may need longer.
 
-        Raises ValueError for places outside the screen, unknown keys and senseless counts, before anything
-        is sent.
+        Raises BadAction for places outside the screen and buttons that its mouse does not have, before anything is
+        sent. A long Hold or Wait ends with Gone as soon as the machine has gone.
         """
-        for events in self._events(action):
-            self._client.send(events)
-        match action:
-            case Drag(to_x=x, to_y=y) | Move(x, y) | Click(x, y) | Scroll(x, y):
-                self._client.refresh()
-                self._client.position = x, y
+        self._hands.perform(action)
 
     def _screen(self, pointer: bool = False) -> Screen:
         return Screen(self._client.pixels(pointer=pointer), self._client.position)
-
-    def _events(self, action: Action) -> Iterator[bytes]:
-        match action:
-            case Move(x, y):
-                there = self._point(x, y)
-                self._rest()
-                yield there
-            case Click(x, y, button, count):
-                yield from self._buttons(self._click(x, y, _mask(button), _counted(count, MAX_CLICKS)))
-            case Drag(x, y, to_x, to_y, button):
-                yield from self._drag((x, y), (to_x, to_y), _mask(button))
-            case Scroll(x, y, down, right):
-                vertical = _WHEEL_DOWN if down > 0 else _WHEEL_UP
-                horizontal = _WHEEL_RIGHT if right > 0 else _WHEEL_LEFT
-                yield from self._buttons(
-                    self._click(x, y, vertical, _counted(abs(down), MAX_NOTCHES, least=0))
-                    + self._click(x, y, horizontal, _counted(abs(right), MAX_NOTCHES, least=0))
-                )
-            case Type(text):
-                yield from self._type(keysyms_of_text(text))
-            case Key(chord):
-                keysyms = keysyms_of_chord(chord)
-                yield b"".join(_key(keysym, True) for keysym in keysyms)
-                yield b"".join(_key(keysym, False) for keysym in reversed(keysyms))
-
-    def _type(self, keysyms: list[int]) -> Iterator[bytes]:
-        """Around rare symbols, wait for programs to catch up, as far as the screen can tell."""
-        patience = REACTION
-        for piece in _pieces(keysyms):
-            rare = not all(map(on_us_keyboard, piece))
-            if rare:
-                self._wait_for_stillness()
-            version = self.version
-            yield b"".join(_key(keysym, True) + _key(keysym, False) for keysym in piece)
-            if rare and not self.wait_for_change(version, patience):
-                patience = STILL
-
-    def _wait_for_stillness(self) -> None:
-        deadline = time.monotonic() + REACTION
-        while time.monotonic() < deadline and self.wait_for_change(self.version, STILL):
-            pass
-
-    def _point(self, x: int, y: int, mask: int = 0) -> bytes:
-        width, height = self.size
-        if not (0 <= x < width and 0 <= y < height):
-            raise ValueError(f"The point {x}, {y} is outside {describe(self.size)}.")
-        return pack("!BBHH", 5, mask, x, y)
-
-    def _click(self, x: int, y: int, mask: int, count: int) -> bytes:
-        there = self._point(x, y)
-        return there + (self._point(x, y, mask) + there) * count
-
-    def _buttons(self, *events: bytes) -> Iterator[bytes]:
-        self._rest()
-        yield from events
-        self._rest_until = time.monotonic() + REST
-
-    def _rest(self) -> None:
-        time.sleep(max(0.0, self._rest_until - time.monotonic()))
-
-    def _drag(self, start: tuple[int, int], end: tuple[int, int], mask: int) -> Iterator[bytes]:
-        """In steps that the server has each processed, since programs want to see the pointer move."""
-        (x, y), (to_x, to_y) = start, end
-        path = [
-            self._point(x + (to_x - x) * step // DRAG_STEPS, y + (to_y - y) * step // DRAG_STEPS, mask)
-            for step in range(DRAG_STEPS + 1)
-        ]
-        yield from self._buttons(self._point(*start) + path[0])
-        yield from self._buttons(*path[1:], self._point(*end))
-
-
-def _mask(button: Button) -> int:
-    return 1 << (Button(button) - 1)
-
-
-def _counted(count: int, most: int, least: int = 1) -> int:
-    if not least <= count <= most:
-        raise ValueError(f"{count} is not a count between {least} and {most}.")
-    return count
-
-
-def _key(keysym: int, down: bool) -> bytes:
-    return pack("!BBxxI", 4, down, keysym)
-
-
-def _pieces(keysyms: list[int]) -> Iterator[list[int]]:
-    piece: list[int] = []
-    rare: set[int] = set()
-    for keysym in keysyms:
-        if not on_us_keyboard(keysym):
-            rare.add(keysym)
-        if len(piece) == TYPED_AT_ONCE or len(rare) > RARE_AT_ONCE:
-            yield piece
-            piece, rare = [], rare & {keysym}
-        piece.append(keysym)
-    if piece:
-        yield piece

@@ -1,6 +1,7 @@
 """A copy of a remote screen, kept up to date rectangle by rectangle."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,20 @@ class Rect(NamedTuple):
     width: int
     height: int
 
+    @property
+    def area(self) -> int:
+        return self.width * self.height
+
     def holds(self, x: int, y: int) -> bool:
         return self.x <= x < self.x + self.width and self.y <= y < self.y + self.height
+
+    def contains(self, other: "Rect") -> bool:
+        return (
+            self.x <= other.x
+            and self.y <= other.y
+            and other.x + other.width <= self.x + self.width
+            and other.y + other.height <= self.y + self.height
+        )
 
 
 @dataclass(frozen=True)
@@ -28,6 +41,10 @@ class Change:
     version: int
     at: float
     rects: tuple[Rect, ...]
+
+    @cached_property
+    def area(self) -> int:
+        return sum(rect.area for rect in self.rects)
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,7 @@ _BY_LOWER_NAME = {name.lower(): keysym for name, keysym in NAMES.items()} | {
     alias: NAMES[name] for alias, name in ALIASES.items()
 }
 _SHIFTS = {NAMES["Shift_L"], NAMES["Shift_R"]}
+MODIFIERS = {*range(NAMES["Shift_L"], NAMES["Super_R"] + 1), NAMES["ISO_Level3_Shift"]}
 _SHIFTED = dict(
     zip(
         map(ord, string.ascii_lowercase + "`1234567890-=[]\\;',./"),

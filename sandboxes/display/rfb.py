@@ -92,6 +92,10 @@ class RfbClient:
     def position(self, position: tuple[int, int]) -> None:
         self._screen.position = position
 
+    @property
+    def extra_buttons(self) -> bool:
+        return self._decoder.extra_buttons
+
     def changes(self, since: int) -> list[Change]:
         """What changed after version `since`, oldest first, as far back as it is kept."""
         with self._state:
@@ -100,6 +104,11 @@ class RfbClient:
     def wait_for_change(self, since: int, timeout: float) -> bool:
         with self._state:
             return self._wait(lambda: self._version > since, timeout)
+
+    def pause(self, seconds: float) -> None:
+        """Raises Gone as soon as the connection is dead."""
+        with self._state:
+            self._wait(lambda: False, seconds)
 
     def refresh(self, *, whole: bool = False) -> None:
         """Return once all that was drawn before this call is here; `whole` makes every pixel travel again.

@@ -7,14 +7,18 @@ from typing import Any, Literal, Self
 import numpy as np
 from PIL import Image
 
-from .framebuffer import Bytes
+from .framebuffer import Bytes, Rect
 
-Format = Literal["jpeg", "png", "webp"]
+Box = Rect
+Format = Literal["jpeg", "png", "webp", "webp-lossless"]
+
+MAX_SIDE = 8192
 
 _OPTIONS: dict[Format, dict[str, Any]] = {
     "jpeg": {},
     "png": {"compress_level": 1},
     "webp": {"method": 0},
+    "webp-lossless": {"lossless": True, "method": 0},
 }
 
 
@@ -55,16 +59,33 @@ class Screen:
         cursor = (self.cursor[0] - x, self.cursor[1] - y) if self.cursor and inside else None
         return Screen(np.ascontiguousarray(self.rgbx[y : y + height, x : x + width]), cursor)
 
+    def zoom(self, box: Box, size: tuple[int, int]) -> "Screen":
+        """A part from native pixels, as large as fits into `size` without being stretched. Raises ValueError."""
+        return self.crop(*box)._scaled(min(size[0] / box.width, size[1] / box.height))
+
+    def thumbnail(self, width: int) -> "Screen":
+        """Never larger than the screen itself. Raises ValueError."""
+        return self._scaled(min(1.0, width / self.size[0]))
+
     def image(self) -> Image.Image:
         """Shares memory with this screen: Pillow keeps four bytes for a pixel too."""
         return Image.frombuffer("RGBX", self.size, self.rgbx, "raw", "RGBX", 0, 1)
 
     def encode(self, format: Format = "jpeg", *, quality: int = 80) -> bytes:  # noqa: A002
-        """`quality` is 1 to 100 and means nothing to PNG."""
+        """`quality` is 1 to 100 and means nothing to the formats that lose nothing."""
         picture = self.image() if format == "jpeg" else self.image().convert("RGB")
+        options = _OPTIONS[format] | ({} if "lossless" in format else {"quality": quality})
         out = io.BytesIO()
-        picture.save(out, format, quality=quality, **_OPTIONS[format])
+        picture.save(out, format.partition("-")[0], **options)
         return out.getvalue()
+
+    def _scaled(self, scale: float) -> "Screen":
+        width, height = (max(1, round(side * scale)) for side in self.size)
+        if scale <= 0 or max(width, height) > MAX_SIDE:
+            raise ValueError(f"{describe(self.size).capitalize()} cannot be shown at {scale:g} times its size.")
+        scaled = self.image().resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3)
+        cursor = (int(self.cursor[0] * scale), int(self.cursor[1] * scale)) if self.cursor else None
+        return Screen(np.asarray(scaled), cursor)
 
 
 def describe(size: tuple[int, int]) -> str:

@@ -1,24 +1,18 @@
 """The host's side of the guest: commands, shells and files inside one machine."""
 
-import errno
 import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, Self
 
-from ..errors import Gone, OutputLimit, Refused, TimedOut
-from .connection import Connection, Dropped, Header, field, readable
+from ..errors import Gone, OutputLimit, TimedOut
+from .connection import Header, field
+from .conversation import given
+from .transfers import Transfers
 
 MIB = 1 << 20
 MARGIN = 20.0
 LISTING_LIMIT = 16 * MIB
-FILE_ERRORS: dict[str, tuple[type[OSError], int, str]] = {
-    "not_found": (FileNotFoundError, errno.ENOENT, "No such file or directory"),
-    "is_directory": (IsADirectoryError, errno.EISDIR, "Is a directory"),
-    "not_directory": (NotADirectoryError, errno.ENOTDIR, "Not a directory"),
-    "permission": (PermissionError, errno.EACCES, "Permission denied"),
-}
 
 
 @dataclass(frozen=True)
@@ -50,27 +44,12 @@ class Entry:
     modified: float
 
 
-class Guest:
+class Guest(Transfers):
     """Connects when first used. Not for several threads at once: each makes its own.
 
     Every method raises Gone when the machine does not answer, or answers nonsense, and Refused when it says no.
     A request that is safe to repeat, or carries an `op_id`, is repeated once over a new connection.
     """
-
-    def __init__(self, host: str, port: int, token: str, *, connect_timeout: float = 5) -> None:
-        self._address, self._token, self._connect_timeout = (host, port), token, connect_timeout
-        self._connection: Connection | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        if self._connection:
-            self._connection.close()
-            self._connection = None
 
     def ping(self) -> None:
         self._ask({"op": "ping"}, timeout=10)
@@ -104,7 +83,7 @@ class Guest:
         A missing program is return code 127, one that cannot be executed 126, death by signal n is 128+n.
         """
         request: Header = {"op": "exec", "argv": list(argv), "timeout": timeout, "output_limit": output_limit}
-        request |= _given(user=user, cwd=cwd, op_id=op_id, env=None if env is None else dict(env))
+        request |= given(user=user, cwd=cwd, op_id=op_id, env=None if env is None else dict(env))
         answer, (stdout, stderr) = self._ask(
             request, stdin, timeout + MARGIN, [output_limit, output_limit], repeat=op_id is not None, path=cwd
         )
@@ -119,14 +98,14 @@ class Guest:
 
         Raises OutputLimit for a file larger than `limit`, without reading it.
         """
-        request = {"op": "read", "path": path, "limit": limit} | _given(user=user)
+        request = {"op": "read", "path": path, "limit": limit} | given(user=user)
         return self._ask(request, timeout=60, limits=[limit], path=path)[1][0]
 
     def write_file(
         self, path: str, data: bytes, *, user: str | None = None, mode: int | None = None, op_id: str | None = None
     ) -> None:
         """Parents are made; a reader sees the old content or the new. Safe to repeat."""
-        request = {"op": "write", "path": path} | _given(user=user, mode=mode, op_id=op_id)
+        request = {"op": "write", "path": path} | given(user=user, mode=mode, op_id=op_id)
         self._ask(request, data, timeout=60, path=path)
 
     def bash(
@@ -141,18 +120,18 @@ class Guest:
     ) -> BashResult:
         """Run a command in a shell that lives on in the machine. Output beyond the limit is cut and said so."""
         request: Header = {"op": "bash", "session": session, "command": command, "timeout": timeout}
-        request |= _given(user=user, op_id=op_id) | {"output_limit": output_limit}
+        request |= given(user=user, op_id=op_id) | {"output_limit": output_limit}
         return self._bash(request, timeout, output_limit, repeat=op_id is not None)
 
     def restart_bash(self, session: str = "main", *, user: str | None = None) -> BashResult:
         """End the shell and everything it started. The next command gets a new one."""
-        request = {"op": "bash", "session": session, "restart": True, "timeout": 120} | _given(user=user)
+        request = {"op": "bash", "session": session, "restart": True, "timeout": 120} | given(user=user)
         return self._bash(request, 120, 0, repeat=True)
 
     def list_dir(self, path: str, *, user: str | None = None) -> list[Entry]:
         """Raises OutputLimit for a directory with more entries than the guest lists."""
         answer, (listing,) = self._ask(
-            {"op": "list", "path": path} | _given(user=user), timeout=60, limits=[LISTING_LIMIT], path=path
+            {"op": "list", "path": path} | given(user=user), timeout=60, limits=[LISTING_LIMIT], path=path
         )
         if field(answer, "truncated", bool):
             raise OutputLimit(f"{path} has too many entries to list.")
@@ -165,7 +144,7 @@ class Guest:
         return [_entry(entry) for entry in entries]
 
     def stat(self, path: str, *, user: str | None = None) -> Entry:
-        answer, _ = self._ask({"op": "stat", "path": path} | _given(user=user), timeout=60, path=path)
+        answer, _ = self._ask({"op": "stat", "path": path} | given(user=user), timeout=60, path=path)
         return _entry(answer.get("entry"))
 
     def rekey(self, new_token: str) -> None:
@@ -184,44 +163,6 @@ class Guest:
             field(answer, "truncated", bool),
         )
 
-    def _connect(self, *, connect_timeout: float, hello_timeout: float) -> Connection:
-        if self._connection and self._connection.is_stale():
-            self.close()
-        if not self._connection:
-            self._connection = Connection(
-                *self._address, self._token, connect_timeout=connect_timeout, hello_timeout=hello_timeout
-            )
-        return self._connection
-
-    def _ask(
-        self,
-        request: Header,
-        body: bytes = b"",
-        timeout: float = 60,
-        limits: Sequence[int] = (),
-        *,
-        repeat: bool = True,
-        path: str | None = None,
-    ) -> tuple[Header, list[bytes]]:
-        request = request | {"body": len(body)}
-        connection = self._connect(connect_timeout=self._connect_timeout, hello_timeout=self._connect_timeout)
-        try:
-            answer, parts = connection.request(request, body, timeout, limits)
-        except Dropped:
-            if not repeat:
-                raise
-            again = self._connect(connect_timeout=self._connect_timeout, hello_timeout=self._connect_timeout)
-            if again.instance != connection.instance and "op_id" in request:
-                raise Gone("The machine's guest started anew; what was asked may or may not have been done.") from None
-            answer, parts = again.request(request, body, timeout, limits)
-        if answer.get("ok") is not True:
-            _raise(answer, path)
-        return answer, parts
-
-
-def _given(**fields: object) -> Header:
-    return {name: value for name, value in fields.items() if value is not None}
-
 
 def _entry(value: object) -> Entry:
     if not isinstance(value, dict):
@@ -233,13 +174,3 @@ def _entry(value: object) -> Entry:
         field(value, "mode", int),
         field(value, "modified", float),
     )
-
-
-def _raise(answer: Header, path: str | None) -> NoReturn:
-    kind, message = answer.get("error"), readable(answer.get("message"))
-    if isinstance(kind, str) and kind in FILE_ERRORS:
-        error, number, text = FILE_ERRORS[kind]
-        raise error(number, text, path or message)
-    if kind == "limit":
-        raise OutputLimit(message if path is None else f"{path}: {message}")
-    raise Refused(f"The machine refused: {message}")

@@ -5,7 +5,8 @@ import json
 import select
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from ..errors import Gone, Refused
@@ -64,24 +65,65 @@ class Connection:
 
     def is_stale(self) -> bool:
         """Nothing is ever sent unasked, so anything to read on an idle connection is its end."""
-        if self._socket.fileno() < 0:
-            return True
+        return self._socket.fileno() < 0 or self.has_spoken()
+
+    def has_spoken(self) -> bool:
         poller = select.poll()
         poller.register(self._socket, select.POLLIN)
         return bool(poller.poll(0))
 
     def request(self, header: Header, body: bytes, timeout: float, limits: Sequence[int]) -> tuple[Header, list[bytes]]:
         """The answer and its parts, which are as many as there are limits and not larger. Raises Gone."""
-        try:
-            self._send(json.dumps(header).encode() + b"\n", body, timeout + len(body) / SLOWEST)
-            answer = self._header(time.monotonic() + timeout)
+        self.send(header, body, timeout + len(body) / SLOWEST)
+        answer, sizes = self.answer(time.monotonic() + timeout, limits)
+        return answer, [self._part(size) for size in sizes]
+
+    def send(self, header: Header, body: bytes, timeout: float) -> None:
+        line = json.dumps(header).encode() + b"\n"
+        together = len(body) < 64 << 10
+        with self._closing():
+            self._socket.settimeout(max(timeout, 0.001))
+            self._socket.sendall(line + body if together else line)
+            if not together:
+                self._socket.sendall(body)
+
+    def answer(self, deadline: float, limits: Sequence[int]) -> tuple[Header, list[int]]:
+        """The answer's header and the sizes of its parts, which the caller has to take next."""
+        with self._closing():
+            answer = self._header(deadline)
             sizes = field(answer, "sizes", list)
             if len(sizes) != (len(limits) if answer.get("ok") is True else 0):
                 raise Gone("The machine's guest gave an answer of another shape than asked for.")
             for size, limit in zip(sizes, limits, strict=False):
                 if type(size) is not int or not 0 <= size <= limit:
                     raise Gone("The machine's guest announced more bytes than allowed.")
-            return answer, [self._part(size) for size in sizes]
+            return answer, sizes
+
+    def pieces(self, size: int, deadline: float) -> Iterator[bytes]:
+        """A part of an answer, as it comes."""
+        left = size
+        while left:
+            with self._closing():
+                piece = bytes(self._answer[:left])
+                del self._answer[: len(piece)]
+                try:
+                    piece = piece or self._receive(min(left, 256 << 10), deadline)
+                except Dropped:
+                    raise Gone("The connection to the machine broke in the middle of an answer.") from None
+            left -= len(piece)
+            yield piece
+
+    def _part(self, size: int) -> bytes:
+        part = io.BytesIO()
+        for piece in self.pieces(size, time.monotonic() + 30 + size / SLOWEST):
+            part.write(piece)
+        return part.getvalue()
+
+    @contextmanager
+    def _closing(self) -> Iterator[None]:
+        """Whatever goes wrong on a connection is its end, and Gone."""
+        try:
+            yield
         except TimeoutError:
             self.close()
             raise Gone("The machine's guest did not answer in time.") from None
@@ -91,13 +133,6 @@ class Connection:
         except Gone:
             self.close()
             raise
-
-    def _send(self, line: bytes, body: bytes, timeout: float) -> None:
-        self._socket.settimeout(timeout)
-        together = len(body) < 64 << 10
-        self._socket.sendall(line + body if together else line)
-        if not together:
-            self._socket.sendall(body)
 
     def _receive(self, size: int, deadline: float) -> bytes:
         left = deadline - time.monotonic()
@@ -117,18 +152,6 @@ class Connection:
         line = bytes(self._answer[:end])
         del self._answer[: end + 1]
         return parse(line)
-
-    def _part(self, size: int) -> bytes:
-        deadline = time.monotonic() + 30 + size / SLOWEST
-        part = io.BytesIO()
-        part.write(self._answer[:size])
-        del self._answer[:size]
-        while part.tell() < size:
-            try:
-                part.write(self._receive(min(size - part.tell(), 256 << 10), deadline))
-            except Dropped:
-                raise Gone("The connection to the machine broke in the middle of an answer.") from None
-        return part.getvalue()
 
     def close(self) -> None:
         self._socket.close()

@@ -4,7 +4,7 @@
 Standard library only, and little of it: what is imported here delays the first picture.
 """
 
-# ruff: noqa: PTH101, PTH103, PTH104, PTH107, PTH110, PTH112, PTH123, SIM105
+# ruff: noqa: PTH101, PTH103, PTH104, PTH110, PTH112, PTH120, PTH123, SIM105
 
 import json
 import os
@@ -50,11 +50,20 @@ def make_places() -> None:
     os.makedirs(LOGS, mode=0o755, exist_ok=True)
     person = pwd.getpwnam(USER)
     runtime = f"/run/user/{person.pw_uid}"
-    os.makedirs(runtime, exist_ok=True)
+    os.makedirs(runtime, mode=0o700, exist_ok=True)
     os.chown(runtime, person.pw_uid, person.pw_gid)
-    os.chmod(runtime, 0o700)
-    if os.path.exists(TOKEN_FILE):
-        os.remove(TOKEN_FILE)
+
+
+def keep_token() -> None:
+    """Where only root reads it, and not in the environment, which gVisor shows to everybody in /proc."""
+    import ctypes
+
+    getenv = ctypes.CDLL(None).getenv
+    getenv.restype = ctypes.c_void_p
+    place, token = getenv(b"GODHAND_TOKEN"), os.environ.pop("GODHAND_TOKEN", "")
+    ctypes.memset(place, 0, len(token))
+    os.makedirs(os.path.dirname(TOKEN_FILE), mode=0o700, exist_ok=True)
+    write(TOKEN_FILE, token)
 
 
 class Service:
@@ -91,12 +100,9 @@ class Service:
         self.due = time.monotonic() + self.delay if self.restart else 0.0
 
     def is_ready(self) -> bool:
-        over = not self.pid and not self.due
-        if not self.ready or over or time.monotonic() > self.started + READY_SECONDS:
+        if not self.ready or not (self.pid or self.due) or time.monotonic() > self.started + READY_SECONDS:
             return True
-        if "path" in self.ready:
-            return os.path.exists(self.ready["path"])
-        return listens(int(self.ready["port"]))
+        return os.path.exists(self.ready["path"]) if "path" in self.ready else listens(int(self.ready["port"]))
 
     def record(self, output: bytes) -> None:
         """A full disk costs log lines, never the machine."""
@@ -113,9 +119,8 @@ class Service:
 
 
 def environment(person: pwd.struct_passwd) -> dict[str, str]:
-    name, runtime = person.pw_name, f"/run/user/{person.pw_uid}"
-    env = {"PATH": PATH, "HOME": person.pw_dir, "USER": name, "LOGNAME": name, "SHELL": person.pw_shell}
-    return env | {"LANG": "C.UTF-8", "XDG_RUNTIME_DIR": runtime}
+    env = {"PATH": PATH, "HOME": person.pw_dir, "USER": person.pw_name, "LOGNAME": person.pw_name, "LANG": "C.UTF-8"}
+    return env | {"SHELL": person.pw_shell, "XDG_RUNTIME_DIR": f"/run/user/{person.pw_uid}"}
 
 
 def become(person: pwd.struct_passwd) -> None:
@@ -144,13 +149,10 @@ def listens(port: int) -> bool:
 
 class Init:
     def __init__(self) -> None:
-        self.stopping = False
+        self.stopping, self.poller = False, select.poll()
         self.waiting, self.services = list[Service](), list[Service]()
         self.outlets: dict[int, Service] = {}
-        self.poller = select.poll()
-        self.wake, wakes = os.pipe()
-        os.set_blocking(self.wake, False)
-        os.set_blocking(wakes, False)
+        self.wake, wakes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self.poller.register(self.wake, select.POLLIN)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -161,8 +163,7 @@ class Init:
         self.stopping = True
 
     def start(self, service: Service) -> None:
-        outlet = service.start()
-        self.outlets[outlet] = service
+        self.outlets[outlet := service.start()] = service
         self.poller.register(outlet, select.POLLIN)
 
     def listen(self, timeout: float | None) -> None:
@@ -234,14 +235,14 @@ def main() -> NoReturn:
     if os.getpid() != 1:
         sys.exit("init is only for process 1 of a machine: when stopped it ends every process it can see.")
     os.umask(0o022)
+    keep_token()
     os.environ["PATH"] = PATH
-    token = os.environ.pop("GODHAND_TOKEN", "")
     give_identity()
     make_places()
     with open(f"{HOME}/start.json") as file:
         entries = json.load(file)
     argv = [sys.executable, "-IS", f"{HOME}/guest/__main__.py", "--port", "5902", "--host", "0.0.0.0"]
-    guest = Service({"name": "guest", "argv": argv, "env": {"GODHAND_TOKEN": token}, "cwd": "/", "restart": True})
+    guest = Service({"name": "guest", "argv": argv, "cwd": "/", "restart": True})
     Init().run(guest, entries)
 
 

@@ -11,12 +11,14 @@ from playwright.sync_api import Browser, sync_playwright
 
 from godhand_web.models import User
 from sandboxes.host import here
-from sandboxes.models import Event, Machine, Screenshot, State
+from sandboxes.ids import new_id
+from sandboxes.models import Event, Machine, Screenshot, Snapshot, State
 from sandboxes.screenshots import path_of
 
 from .site import CHROMIUM, FLAGS, Site
 
 MachineOf = Callable[..., Machine]
+SnapshotOf = Callable[..., Snapshot]
 
 
 @pytest.fixture
@@ -44,6 +46,26 @@ def machine_of() -> MachineOf:
         )
         Event.objects.create(machine=machine, state=State.QUEUED, text="Queued on here")
         return machine
+
+    return make
+
+
+@pytest.fixture
+def snapshot_of() -> SnapshotOf:
+    def make(machine: Machine, label: str = "before lunch", parent: Snapshot | None = None) -> Snapshot:
+        return Snapshot.objects.create(
+            id=new_id(),
+            owner_id=machine.owner_id,
+            machine=machine,
+            parent=parent,
+            label=label,
+            backend="gvisor",
+            image="desktop",
+            image_digest="ab" * 32,
+            host="here",
+            keeps="disk+memory",
+            size=312 * 2**20,
+        )
 
     return make
 

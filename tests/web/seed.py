@@ -21,7 +21,8 @@ from PIL import Image, ImageDraw  # noqa: E402
 
 from godhand_web.models import LoginLink, User  # noqa: E402
 from sandboxes import lifecycle  # noqa: E402
-from sandboxes.models import Event, Machine, Screenshot, State  # noqa: E402
+from sandboxes.ids import new_id  # noqa: E402
+from sandboxes.models import Event, Machine, Screenshot, Snapshot, State  # noqa: E402
 from sandboxes.screenshots import path_of  # noqa: E402
 
 HOSTILE = """"'><img src=x onerror=alert(1)><script>alert(2)</script>{{ 7 }}"""
@@ -60,6 +61,40 @@ def machine(owner: User, state: State, name: str, sha256: str) -> str:
     return made.pk
 
 
+def snapshot(of: str, label: str, parent: Snapshot | None = None, hours: int = 0) -> Snapshot:
+    machine = Machine.objects.get(pk=of)
+    return Snapshot.objects.create(
+        id=new_id(),
+        owner=machine.owner,
+        machine=machine,
+        parent=parent,
+        label=label,
+        backend="gvisor",
+        image="desktop",
+        image_digest="ab" * 32,
+        host="here",
+        keeps="disk+memory",
+        size=312 * 2**20 + hours * 10**7,
+        made_at=timezone.now() - timedelta(hours=hours),
+    )
+
+
+def snapshots(machines: dict[str, str]) -> None:
+    """The ready machine is a fork of the destroyed one's, and has gone back once; others were made from its own."""
+    first = snapshot(machines["destroyed"], "logged in, nothing opened yet", hours=9)
+    base = snapshot(machines["destroyed"], "invoices open", first, hours=7)
+    snapshot(machines["ready"], "by ann, 14:03", base, hours=3)
+    tried = snapshot(machines["ready"], "form filled in, not sent", base, hours=2)
+    snapshot(machines["ready"], "sent, wrong date", tried, hours=1)
+    here = snapshot(machines["ready"], "before the second try", base)
+    snapshot(machines["ready"], "by ann, 16:40", here)
+    Machine.objects.filter(pk=machines["ready"]).update(made_from=here)
+    Machine.objects.filter(pk__in=(machines["booting"], machines["lost"])).update(made_from=tried)
+    saved = snapshot(machines["stopped"], "when it was stopped")
+    Machine.objects.filter(pk=machines["stopped"]).update(made_from=saved)
+    snapshot(machines["hostile"], (HOSTILE * 2)[:100])
+
+
 def image() -> None:
     build = settings.HOST.images / "desktop" / "0123"
     build.mkdir(parents=True)
@@ -83,6 +118,7 @@ def everything() -> None:
     ann, newcomer = User.objects.create_user("ann"), User.objects.create_user("newcomer")
     machines = {state.value: machine(ann, state, f"the-{state}-one", sha256) for state in State}
     machines["hostile"] = machine(ann, State.READY, HOSTILE[:60], sha256)
+    snapshots(machines)
     first = Screenshot.objects.filter(machine_id=machines["ready"]).earliest("pk").pk
     link = LoginLink.issue(ann)
     sessions = {"ann": session(ann), "newcomer": session(newcomer)}
@@ -93,5 +129,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["all"]:
             everything()
+        case ["snapshot", machine_id, label]:
+            snapshot(machine_id, label)
+            lifecycle.note(Machine.objects.get(pk=machine_id), "Snapshot taken by the test")
         case ["move", machine_id, state]:
             lifecycle.move(machine_id, State(state), "Moved by the test")

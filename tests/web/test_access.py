@@ -8,9 +8,9 @@ from django.urls import reverse
 
 from godhand_web.models import LoginLink, User
 from godhand_web.urls import urlpatterns
-from sandboxes.models import Machine, Screenshot
+from sandboxes.models import Machine, Screenshot, Snapshot
 
-from .conftest import MachineOf
+from .conftest import MachineOf, SnapshotOf
 
 pytestmark = pytest.mark.usefixtures("redis_url", "image")
 
@@ -24,6 +24,12 @@ MATRIX = {
     "machine": ("get", {}, LOGIN, MISSING, FINE, FINE),
     "destroy_machine": ("post", {}, LOGIN, MISSING, SEE_OTHER, SEE_OTHER),
     "ticket": ("post", {"role": "drive"}, LOGIN, MISSING, FINE, FINE),
+    "stop_machine": ("post", {}, LOGIN, MISSING, SEE_OTHER, SEE_OTHER),
+    "resume_machine": ("post", {}, LOGIN, MISSING, SEE_OTHER, SEE_OTHER),
+    "take_snapshot": ("post", {}, LOGIN, MISSING, SEE_OTHER, SEE_OTHER),
+    "fork_snapshot": ("post", {}, LOGIN, MISSING, SEE_OTHER, SEE_OTHER),
+    "go_back": ("post", {}, LOGIN, MISSING, SEE_OTHER, SEE_OTHER),
+    "delete_snapshot": ("post", {}, LOGIN, MISSING, SEE_OTHER, SEE_OTHER),
     "take_screenshot": ("post", {}, LOGIN, MISSING, SEE_OTHER, SEE_OTHER),
     "screenshot": ("get", {}, LOGIN, MISSING, FINE, FINE),
     "picture": ("get", {}, LOGIN, MISSING, FINE, FINE),
@@ -41,11 +47,17 @@ POSTS += ["new_machine", "settings", "login", "login_link"]
 
 
 @pytest.fixture
-def address(owner: User, machine_of: MachineOf, screenshot_of: Callable[[Machine], Screenshot]) -> Callable[[str], str]:
+def address(
+    owner: User,
+    machine_of: MachineOf,
+    screenshot_of: Callable[[Machine], Screenshot],
+    snapshot_of: SnapshotOf,
+) -> Callable[[str], str]:
     """The address of a page about a machine of the owner's."""
     shot = screenshot_of(machine_of(owner))
     known = {
         "machine_id": shot.machine_id,
+        "snapshot_id": snapshot_of(shot.machine).pk,
         "number": shot.pk,
         "sha256": shot.sha256,
         "token": LoginLink.issue(owner),
@@ -97,11 +109,27 @@ def test_it_refuses_every_form_without_its_token(name: str, address: Callable[[s
 
 @pytest.mark.parametrize("name", [name for name in POSTS if name not in {"login", "new_machine", "settings"}])
 def test_it_changes_nothing_by_looking(name: str, address: Callable[[str], str], as_owner: Client) -> None:
-    before = list(Machine.objects.values("state")), LoginLink.objects.count()
-    response = as_owner.get(address(name))
-    assert response.status_code in {200, 405}
-    assert (list(Machine.objects.values("state")), LoginLink.objects.count()) == before
+    at = address(name)
+    before = what_is_there()
+    assert as_owner.get(at).status_code in {200, 405}
+    assert what_is_there() == before
     assert as_owner.get("/").status_code == 200
+
+
+def what_is_there() -> tuple[list[dict[str, str]], int, int]:
+    return list(Machine.objects.values("state")), Snapshot.objects.count(), LoginLink.objects.count()
+
+
+@pytest.mark.parametrize("action", ["fork", "back", "delete"])
+def test_it_has_no_snapshots_of_others_for_a_machine_of_ones_own(
+    owner: User, stranger: User, machine_of: MachineOf, snapshot_of: SnapshotOf, action: str
+) -> None:
+    foreign, mine = snapshot_of(machine_of(owner)), machine_of(stranger)
+    client = Client()
+    client.force_login(stranger)
+    before = what_is_there()
+    assert client.post(f"/machines/{mine.pk}/snapshots/{foreign.pk}/{action}/").status_code == 404
+    assert what_is_there() == before
 
 
 def test_it_hides_the_machines_of_others(owner: User, stranger: User, machine_of: MachineOf) -> None:

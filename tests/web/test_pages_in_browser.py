@@ -16,15 +16,20 @@ WATCH_POLICY = "window.broken = []; addEventListener('securitypolicyviolation', 
 needs_axe = pytest.mark.skipif(not AXE.exists(), reason="axe-core is not there: run npm ci")
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-STATES = ["queued", "booting", "ready", "destroying", "destroyed", "failed", "lost", "hostile"]
+STATES = ["queued", "booting", "ready", "stopping", "stopped", "destroying", "destroyed", "failed", "lost", "hostile"]
 PAGES = {
     "dashboard": "/",
     "machines": "/machines/",
+    "stopped machines": "/machines/?tab=stopped",
     "ended": "/machines/?tab=ended",
     "new": "/machines/new/",
     "images": "/images/",
     "settings": "/settings/",
     "details": "/machines/{ready}/?tab=details",
+    "snapshots": "/machines/{ready}/?tab=snapshots",
+    "no snapshots": "/machines/{queued}/?tab=snapshots",
+    "snapshots of a stopped one": "/machines/{stopped}/?tab=snapshots",
+    "hostile snapshots": "/machines/{hostile}/?tab=snapshots",
     "destroy": "/machines/{ready}/destroy/",
     "screenshot": "/machines/{ready}/screenshots/{screenshot}/",
     **{state: f"/machines/{{{state}}}/" for state in STATES},
@@ -106,6 +111,22 @@ def test_it_shows_the_desktop_without_a_reload_once_it_is_there(browser: Browser
         assert page.evaluate("stage => stage.isConnected", stage), "the stage was exchanged"
 
 
+def test_it_shows_a_new_snapshot_and_keeps_what_is_being_typed(browser: Browser, site: Site) -> None:
+    machine_id = site.facts["machines"]["ready"]
+    with opened(browser, site, f"/machines/{machine_id}/") as page:
+        expect(page.locator("[data-conn]")).to_have_attribute("data-state", "connected")
+        page.keyboard.press("2")
+        label = page.get_by_label("Label")
+        label.press_sequentially("half a wo")
+        site.seed("snapshot", machine_id, "fresh from the test")
+        expect(page.get_by_text("fresh from the test")).to_be_visible()
+        expect(label).to_have_value("half a wo")
+        expect(label).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator(".toast.success")).to_contain_text("is being taken")
+        expect(label).to_have_value("")
+
+
 def test_it_obeys_keys_but_not_while_somebody_types(browser: Browser, site: Site) -> None:
     with opened(browser, site, "/machines/") as page:
         page.keyboard.press("?")
@@ -136,6 +157,11 @@ def test_it_works_without_javascript(browser: Browser, site: Site) -> None:
         expect(page.locator("noscript .note")).to_be_visible()
         page.get_by_role("link", name="Details").click()
         expect(page.get_by_text("1280 × 800 px")).to_be_visible()
+        page.get_by_role("link", name="Snapshots").click()
+        row = page.locator(".point", has_text="by ann, 16:40").last
+        row.locator("summary", has_text="Delete").click()
+        row.get_by_role("button", name="Delete it").click()
+        expect(page.locator(".toast.success")).to_contain_text("“by ann, 16:40” is deleted; that gives back 312.0")
         page.get_by_role("link", name="Destroy").click()
         page.get_by_role("link", name="Keep it").click()
         page.wait_for_url(f"**/machines/{ready}/")

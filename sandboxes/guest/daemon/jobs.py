@@ -4,9 +4,21 @@ import os
 from collections.abc import Callable, Iterator
 
 from .files import read_unsized, write_all
-from .nursery import Workers, consult
+from .nursery import Workers, consult, listen
 from .operations import Operations
-from .protocol import BODY_LIMIT, Answer, Channel, Hangup, Header, Refusal, refusal_of, want, want_between
+from .protocol import (
+    BODY_LIMIT,
+    CHUNK,
+    Answer,
+    Channel,
+    Hangup,
+    Header,
+    Malformed,
+    Refusal,
+    refusal_of,
+    want,
+    want_between,
+)
 from .sessions import Sessions
 
 UNSIZED_LIMIT = 16 << 20
@@ -22,6 +34,7 @@ class Jobs:
             "ping": lambda *_: ({"ok": True}, []),
             "exec": self.exec,
             "write": self.write,
+            "unpack": self.unpack,
             "stat": lambda header, _: self.employ(header),
             "list": lambda header, _: self.employ(header),
             "bash": lambda header, _: self.sessions.bash(header),
@@ -85,6 +98,49 @@ class Jobs:
             if count and channel.sock.sendfile(file, offset, count) != count:
                 raise Hangup
 
+    def pack(self, channel: Channel, header: Header) -> None:
+        """Sends many answers, one for each piece, for nobody knows how many there will be."""
+        worker = self.workers.borrow()
+        answer, _ = consult(worker, header)
+        if answer["ok"]:
+            pipe = worker.descriptors.pop()
+            try:
+                while piece := os.read(pipe, CHUNK):
+                    channel.send({"ok": True, "more": True}, piece)
+            except OSError:
+                worker.close()
+                raise
+            finally:
+                os.close(pipe)
+            answer, _ = listen(worker)
+        self.workers.give_back(worker)
+        if answer["ok"]:
+            channel.send({"ok": True, "more": False}, b"")
+        else:
+            channel.send(answer)
+
+    def unpack(self, header: Header, body: Iterator[bytes]) -> Answer:
+        worker = self.workers.borrow()
+        answer, parts = consult(worker, header)
+        if answer["ok"]:
+            answer, parts = self.feed(worker, body)
+        self.workers.give_back(worker)
+        return answer, parts
+
+    def feed(self, worker: Channel, body: Iterator[bytes]) -> Answer:
+        pipe = worker.descriptors.pop()
+        try:
+            for chunk in body:
+                write_all(pipe, chunk)
+        except BrokenPipeError:
+            pass
+        except (Hangup, Malformed):
+            worker.close()
+            raise
+        finally:
+            os.close(pipe)
+        return listen(worker)
+
     def write(self, header: Header, body: Iterator[bytes]) -> Answer:
         worker = self.workers.borrow()
         answer, parts = consult(worker, header)
@@ -98,7 +154,7 @@ class Jobs:
         try:
             for chunk in body:
                 write_all(descriptor, chunk)
-        except Hangup:
+        except (Hangup, Malformed):
             worker.close()
             raise
         except OSError as error:

@@ -1,5 +1,7 @@
 """Where workers come from. Only a process without threads may fork, and the server has one per connection."""
 
+# ruff: noqa: SIM105
+
 import os
 import socket
 import threading
@@ -74,6 +76,13 @@ class Workers:
 def consult(worker: Channel, job: Header, descriptors: tuple[int, ...] = ()) -> Answer:
     try:
         worker.send(job, descriptors=descriptors)
+    except OSError:
+        pass
+    return listen(worker)
+
+
+def listen(worker: Channel) -> Answer:
+    try:
         answer = worker.header()
         return answer, [b"".join(worker.chunks(size)) for size in answer.pop("sizes")]
     except (Hangup, OSError):

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
-HEADER_LIMIT, BODY_LIMIT = 8 << 20, 4 << 30
+HEADER_LIMIT, PIECE_LINE_LIMIT, BODY_LIMIT = 8 << 20, 1 << 10, 4 << 30
 CHUNK, LONGEST = 256 << 10, 86_400.0
 KINDS: dict[type[OSError], str] = {
     FileNotFoundError: "not_found",
@@ -134,6 +134,15 @@ class Channel:
                 chunk = self._receive(min(size, CHUNK))
             size -= len(chunk)
             yield chunk
+
+    def stream(self) -> Iterator[bytes]:
+        """Pieces, each announced by a line of its own, until one is announced as empty."""
+        left = BODY_LIMIT
+        while size := self.header(PIECE_LINE_LIMIT).get("body"):
+            if type(size) is not int or not 0 < size <= left:
+                raise Malformed(f"A stream has pieces of positive size, and of {BODY_LIMIT} bytes at most in all.")
+            left -= size
+            yield from self.chunks(size)
 
     def send(self, header: Header, *parts: bytes, descriptors: tuple[int, ...] = ()) -> None:
         line = json.dumps({"sizes": [len(part) for part in parts]} | header).encode() + b"\n"

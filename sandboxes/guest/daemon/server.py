@@ -81,21 +81,27 @@ class Server:
 
     def answer(self, channel: Channel, header: Header) -> None:
         size = header.get("body", 0)
-        if type(size) is not int or not 0 <= size <= BODY_LIMIT:
-            raise Malformed(f"“body” must be from 0 to {BODY_LIMIT}.")
-        body = channel.chunks(size)
+        streamed = size == "stream"
+        if not streamed and (type(size) is not int or not 0 <= size <= BODY_LIMIT):
+            raise Malformed(f"“body” must be “stream” or from 0 to {BODY_LIMIT}.")
+        body = channel.stream() if streamed else channel.chunks(size)
         try:
-            if header.get("op") == "read":
-                self.jobs.read(channel, header)
+            if header.get("op") in ("read", "pack"):
+                for _ in body:
+                    pass
+                (self.jobs.read if header["op"] == "read" else self.jobs.pack)(channel, header)
                 return
             if header.get("op") == "rekey":
                 self.rekey(channel, header)
             answer, parts = self.jobs.perform(header, body)
         except Refusal as refusal:
             answer, parts = refusal.header, []
+        if streamed:  # who streams may stop when told that it is in vain
+            channel.send(answer, *parts)
         for _ in body:
             pass
-        channel.send(answer, *parts)
+        if not streamed:
+            channel.send(answer, *parts)
 
     def rekey(self, channel: Channel, header: Header) -> NoReturn:
         token = want(header, "new_token", str)

@@ -68,6 +68,10 @@ class Worker:
             self.exec(job)
         elif job["op"] == "bash":
             self.bash(job)
+        elif job["op"] in ("pack", "unpack"):
+            from . import trees  # tarfile is slow to load, and few machines ever need it
+
+            (trees.send if job["op"] == "pack" else trees.receive)(self.channel, job)
         else:
             FILE_JOBS[job["op"]](self.channel, job)
 

@@ -8,6 +8,8 @@ import { Viewer } from "../parts/viewer.js";
 const stage = document.querySelector("[data-viewer]");
 const said = stage.querySelector("[data-said]");
 const who = document.querySelector("[data-who]");
+// While one of these lasts, the last frame is still what the machine looks like.
+const KEEPS_FRAME = ["ready", "stopping", "stopped"];
 const WATCHING = { connecting: "Connecting", live: "You are watching", waiting: "Not connected" };
 const part = (name) => document.querySelector(`[data-${name}]`);
 
@@ -69,7 +71,7 @@ function follow() {
   const { state } = stage.querySelector("[data-live=veil]").dataset;
   if (state === "ready") viewer.start();
   else if (viewer.phase !== "idle") viewer.stop();
-  if (state !== "ready") viewer.frozen.hidden = true;
+  if (!KEEPS_FRAME.includes(state)) viewer.frozen.hidden = true;
   paint(viewer);
 }
 
@@ -107,7 +109,8 @@ document.addEventListener("submit", async (event) => {
 
 async function submitHere(form) {
   try {
-    const answer = await post(form.action, {});
+    const answer = await post(form.action, new FormData(form));
+    form.reset();
     sayAll(new DOMParser().parseFromString(await answer.text(), "text/html"));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

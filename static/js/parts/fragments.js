@@ -13,6 +13,10 @@ function swap(old, fresh) {
     const same = fresh.querySelector(`#${CSS.escape(menu.id)}`);
     if (same) same.open = true;
   }
+  for (const field of old.querySelectorAll("input[type=text][id]")) {
+    const same = fresh.querySelector(`#${CSS.escape(field.id)}`);
+    if (same) same.value = field.value;
+  }
   const places = scrolled.map(({ id, scrollLeft, scrollTop }) => [id, scrollLeft, scrollTop]);
   old.replaceWith(fresh);
   for (const [id, left, top] of places) document.getElementById(id)?.scrollTo(left, top);
