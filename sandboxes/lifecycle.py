@@ -166,7 +166,8 @@ def _made(machine: Machine) -> Sandbox:
     template = templates.find(kind, image)
     if template is not None:
         return kind.fork(template, machine.pk)
-    enqueue("make_template", machine)
+    if settings.WARM_TEMPLATES:
+        enqueue("make_template", machine)
     return kind.create(machine.pk, image, kind.Options(hostname=machine.image))
 
 

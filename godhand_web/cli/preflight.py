@@ -7,9 +7,10 @@ import sys
 
 from django.conf import settings
 
+from sandboxes import templates
 from sandboxes.errors import SandboxError
 from sandboxes.host import here
-from sandboxes.images import builder
+from sandboxes.images import builder, store
 from sandboxes.registry import backend
 from sandboxes.runsc import binary
 
@@ -27,6 +28,7 @@ def run() -> None:
     if is_root():
         ensure_runsc()
         ensure_image(DEFAULT_IMAGE)
+        ensure_template(DEFAULT_IMAGE)
     reason = backend("gvisor").unavailable_reason()
     if reason:
         say(f"machines cannot be made: {reason}")
@@ -70,6 +72,15 @@ def ensure_runsc() -> None:
         sys.exit(f"runsc could not be fetched: {reason}. Check the network, then run this again.")
     shutil.rmtree(here().tools / "runsc", ignore_errors=True)
     unpacking.rename(here().tools / "runsc")
+
+
+def ensure_template(name: str) -> None:
+    """Without one machines start from the image, which is slower and works too."""
+    if settings.WARM_TEMPLATES:
+        try:
+            templates.ensure(backend("gvisor"), store.find(name), say)
+        except SandboxError as error:
+            say(f"no template: {error}")
 
 
 def ensure_image(name: str) -> None:

@@ -42,7 +42,7 @@ class Installation:
 
     @property
     def environment(self) -> dict[str, str]:
-        ports = {"GODHAND_PORT": str(self.port), "GODHAND_GATE_PORT": str(self.gate_port)}
+        ports = {"GODHAND_PORT": str(self.port), "GODHAND_GATE_PORT": str(self.gate_port), "GODHAND_TEMPLATES": "no"}
         return {**os.environ, "GODHAND_HOME": str(self.home), **ports, **self.extra}
 
     def call(self, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
