@@ -116,7 +116,7 @@ def queue_machine(
 
 def request_destroy(machine: Machine) -> bool:
     """False when it is being destroyed or has ended already."""
-    moved = move(machine.pk, State.DESTROYING, "Stopping")
+    moved = move(machine.pk, State.DESTROYING, "Destroying")
     if moved:
         enqueue("destroy", machine)
     return moved

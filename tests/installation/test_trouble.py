@@ -9,11 +9,12 @@ import pytest
 
 from godhand_web.cli.processes import is_same, wait_until
 from sandboxes import network
+from sandboxes.limits import control_groups
 from sandboxes.runsc import Runsc
 
 from .running import GODHAND, Installation, Up
 
-SERVICES = ("redis", "machines", "agents", "beat", "gate", "web")
+SERVICES = ("redis", "resolver", "machines", "agents", "beat", "gate", "web")
 
 
 def ready(installation: Installation) -> bool:
@@ -72,6 +73,9 @@ def nothing_is_left(installation: Installation) -> bool:
     assert [path.name for path in host.machines.iterdir() if path.name != ".runsc"] == []
     assert f"godhand_{host.instance}" not in tables
     assert mine == b""
+    assert control_groups(network.namespace_name(host, "")) == set()
+    addresses = subprocess.run(["ip", "-4", "addr", "show", "dev", "lo"], capture_output=True, text=True, check=True)
+    assert str(network.nameserver_address(host)) not in addresses.stdout
     return True
 
 

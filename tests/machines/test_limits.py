@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from godhand_web.cli.processes import wait_until
+from sandboxes import limits
 from sandboxes.backends.gvisor import GvisorSandbox, Options
 from sandboxes.host import here
 from sandboxes.ids import new_id
@@ -23,8 +24,8 @@ PATIENCE = 20
 
 
 @contextmanager
-def started(limits: Limits) -> Iterator[GvisorSandbox]:
-    sandbox = GvisorSandbox.create(new_id(), store.find("desktop"), Options(limits=limits))
+def started(given: Limits) -> Iterator[GvisorSandbox]:
+    sandbox = GvisorSandbox.create(new_id(), store.find("desktop"), Options(limits=given))
     try:
         sandbox.start()
         yield sandbox
@@ -131,6 +132,20 @@ def test_it_finds_and_removes_a_control_group_that_was_left_over() -> None:
     assert {"id": "0rphan0rphan"} in list(GvisorSandbox.owned())
     GvisorSandbox.attach({"id": "0rphan0rphan"}).destroy()
     assert control_groups(container) == set()
+
+
+def test_it_reads_control_groups_of_version_2_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    group = tmp_path / "gh-some-machine"
+    group.mkdir()
+    (tmp_path / "cgroup.controllers").write_text("cpu memory pids\n")
+    (group / "cpu.stat").write_text("usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\n")
+    (group / "memory.current").write_text("1048576\n")
+    (group / "memory.max").write_text("max\n")
+    (group / "memory.events").write_text("low 0\nhigh 0\nmax 9\noom 3\noom_kill 2\n")
+    (group / "pids.current").write_text("41\n")
+    monkeypatch.setattr(limits, "CGROUPS", tmp_path)
+    assert usage(group.name) == Usage(2.5, 1048576, None, 41, 2)
+    assert control_groups("gh-some-") == {group.name}
 
 
 @pytest.mark.parametrize("wrong", [{"cpus": -1}, {"cpus": 0.01}, {"memory_mib": 16}, {"pids": -5}])

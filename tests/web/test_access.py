@@ -116,8 +116,8 @@ def test_it_changes_nothing_by_looking(name: str, address: Callable[[str], str],
     assert as_owner.get("/").status_code == 200
 
 
-def what_is_there() -> tuple[list[dict[str, str]], int, int]:
-    return list(Machine.objects.values("state")), Snapshot.objects.count(), LoginLink.objects.count()
+def what_is_there() -> tuple[list[str], int, int]:
+    return list(Machine.objects.values_list("state", flat=True)), Snapshot.objects.count(), LoginLink.objects.count()
 
 
 @pytest.mark.parametrize("action", ["fork", "back", "delete"])

@@ -162,7 +162,7 @@ def test_it_works_without_javascript(browser: Browser, site: Site) -> None:
         row.locator("summary", has_text="Delete").click()
         row.get_by_role("button", name="Delete it").click()
         expect(page.locator(".toast.success")).to_contain_text("“by ann, 16:40” is deleted; that gives back 312.0")
-        page.get_by_role("link", name="Destroy").click()
+        page.get_by_role("link", name="Destroy", exact=True).click()
         page.get_by_role("link", name="Keep it").click()
         page.wait_for_url(f"**/machines/{ready}/")
 

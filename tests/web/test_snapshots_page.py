@@ -6,6 +6,7 @@ from godhand_web.models import User
 from godhand_web.pages.history import Line, line_of
 from godhand_web.pages.stages import stages
 from sandboxes import forking, lifecycle
+from sandboxes.errors import Refused
 from sandboxes.models import Event, Machine, Snapshot, State
 
 from .conftest import MachineOf, SnapshotOf
@@ -135,7 +136,7 @@ def test_it_shows_why_a_snapshot_is_kept(
     machine = machine_of(owner, State.STOPPED)
     snapshot = snapshot_of(machine)
     Machine.objects.update(made_from=snapshot)
-    with pytest.raises(forking.Refused) as refusal:
+    with pytest.raises(Refused) as refusal:
         forking.request_delete(snapshot)
     assert str(refusal.value) in told(as_owner, f"/machines/{machine.pk}/snapshots/{snapshot.pk}/delete/")
     assert Snapshot.objects.exists()
