@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Self
 
 from ..actions import Action
+from ..errors import Gone
 from .framebuffer import Change
 from .hands import Hands
 from .rfb import RfbClient
@@ -25,6 +27,9 @@ class Desktop:
         return cls(RfbClient.connect(host, port))
 
     def close(self) -> None:
+        """No button stays down."""
+        with suppress(Gone):
+            self._hands.mouse.let_go()
         self._client.close()
 
     def __enter__(self) -> Self:

@@ -68,6 +68,13 @@ class Mouse:
         self._held = mask
         self._pressed()
 
+    def let_go(self) -> None:
+        """The server forgets whose button it was when a connection ends, and leaves it down."""
+        if self._held:
+            self.rest()
+            self._send((self.position(), 0))
+            self._held = 0
+
     def drag(self, path: Sequence[Point], button: int) -> None:
         """In steps that the server has each processed, since programs want to see the pointer move."""
         self.down(path[0], button)

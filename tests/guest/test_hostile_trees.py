@@ -112,12 +112,12 @@ def test_it_does_not_wait_for_a_machine_that_keeps_it_busy_with_nothing(tmp_path
 
 def test_it_removes_what_it_began_when_the_sender_is_gone(guest: Guest, daemon: Daemon) -> None:
     with daemon.socket() as sock, sock.makefile("rb") as said:
-        sock.sendall(b'{"token": "%s"}\n{"op": "unpack", "path": "gone/x", "body": "stream"}\n' % TOKEN.encode())
+        sock.sendall(b'{"token": "%s"}\n{"op": "unpack", "path": "left-alone/x", "body": "stream"}\n' % TOKEN.encode())
         said.readline()
         piece = member("y", data=b"1" * 100_000)
         sock.sendall(b'{"body": %d}\n' % len(piece) + piece)
-        eventually(lambda: names_in(daemon.home / "gone") != [])
-    eventually(lambda: names_in(daemon.home / "gone") == [])
+        eventually(lambda: names_in(daemon.home / "left-alone") != [])
+    eventually(lambda: names_in(daemon.home / "left-alone") == [])
 
 
 def test_it_ends_a_conversation_that_streams_nonsense(guest: Guest, daemon: Daemon) -> None:

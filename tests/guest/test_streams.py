@@ -81,9 +81,9 @@ def test_it_streams_a_directory_both_ways(own_daemon: Daemon, tmp_path: Path) ->
         with (tmp_path / "source" / str(number)).open("wb") as file:
             file.writelines([os.urandom(MIB)] * 50)
     with own_daemon.guest() as guest, little_memory(own_daemon):
-        guest.upload_tree(tmp_path / "source", "large")
-        guest.download_tree("large", tmp_path / "back")
-        guest.exec(["rm", "-r", "large"])
+        guest.upload_tree(tmp_path / "source", "large-tree")
+        guest.download_tree("large-tree", tmp_path / "back")
+        guest.exec(["rm", "-r", "large-tree"])
     for name in "0123":
         with (tmp_path / "source" / name).open("rb") as sent, (tmp_path / "back" / name).open("rb") as received:
             assert hashlib.file_digest(sent, "sha256").digest() == hashlib.file_digest(received, "sha256").digest()
