@@ -22,7 +22,7 @@ def run(machine_id: str) -> None:
 
     try:
         tour.run(lifecycle.attach(machine), save)
-    except SandboxError as error:
+    except (SandboxError, TimeoutError) as error:
         lifecycle.note(machine, f"{FAILED}{error}")
     else:
         lifecycle.note(machine, DONE)

@@ -1,6 +1,6 @@
 """Whom a job acts as: a user of the machine, for as long as it takes."""
 
-# ruff: noqa: PTH116
+# ruff: noqa: PTH116, PTH123
 
 import os
 import pwd
@@ -51,8 +51,20 @@ def act_as(person: pwd.struct_passwd) -> None:
         os.chdir("/")
 
 
+def session_variables() -> dict[str, str]:
+    """What the image says every program of its session needs, such as how to draw and where the bus is."""
+    try:
+        with open("/etc/environment") as file:
+            return dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line and not line.startswith("#"))
+    except OSError:
+        return {}
+
+
+SESSION = session_variables()
+
+
 def environment(person: pwd.struct_passwd, extra: dict[str, str]) -> dict[str, str]:
-    return {
+    return SESSION | {
         "HOME": person.pw_dir,
         "USER": person.pw_name,
         "LOGNAME": person.pw_name,
