@@ -64,13 +64,17 @@ SESSION = session_variables()
 
 
 def environment(person: pwd.struct_passwd, extra: dict[str, str]) -> dict[str, str]:
-    return SESSION | {
-        "HOME": person.pw_dir,
-        "USER": person.pw_name,
-        "LOGNAME": person.pw_name,
-        "SHELL": person.pw_shell or "/bin/sh",
-        "PATH": PATH,
-        "LANG": "C.UTF-8",
-        "DISPLAY": ":1",
-        "XDG_RUNTIME_DIR": f"/run/user/{person.pw_uid}",
-    } | extra
+    return (
+        SESSION
+        | {
+            "HOME": person.pw_dir,
+            "USER": person.pw_name,
+            "LOGNAME": person.pw_name,
+            "SHELL": person.pw_shell or "/bin/sh",
+            "PATH": PATH,
+            "LANG": "C.UTF-8",
+            "DISPLAY": ":1",
+            "XDG_RUNTIME_DIR": f"/run/user/{person.pw_uid}",
+        }
+        | extra
+    )
