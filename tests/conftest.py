@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from redis import ConnectionError as RedisConnectionError
 from redis import Redis
 
 from godhand_web.cli.processes import wait_until
@@ -39,13 +40,19 @@ def redis_url() -> Iterator[str]:
     url = f"unix://{socket}"
     process = subprocess.Popen(argv, executable=program, stdout=subprocess.DEVNULL)
     try:
-        assert wait_until(socket.exists, 10)
         with Redis.from_url(url) as client:
-            assert wait_until(client.ping, 10)
+            assert wait_until(lambda: answers(client), 10)
         yield url
     finally:
         process.terminate()
         process.wait(10)
+
+
+def answers(client: Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except RedisConnectionError:
+        return False
 
 
 @pytest.fixture

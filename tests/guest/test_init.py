@@ -25,6 +25,8 @@ mount -t proc proc /proc
 exec "$2" -IS /opt/godhand/init
 """
 
+SLOW = "echo up; until [ -e /tmp/go ]; do sleep 0.01; done; touch /tmp/ready; exec sleep 1000"
+
 
 @dataclass
 class Machine:
@@ -37,10 +39,10 @@ class Machine:
         except FileNotFoundError:
             return ""
 
-    def stop(self) -> None:
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        for pid in map(int, children):
-            os.kill(pid, signal.SIGTERM)
+    def tell(self, number: signal.Signals) -> None:
+        """Process 1 of the machine: the only child of the one that made its namespaces."""
+        for pid in Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split():
+            os.kill(int(pid), number)
 
 
 @pytest.fixture
@@ -65,8 +67,9 @@ def boot(place: Path) -> Iterator[Any]:
 
     yield boot
     for machine in machines:
-        machine.process.kill()
-        machine.process.wait()
+        if machine.process.poll() is None:
+            machine.tell(signal.SIGKILL)
+            machine.process.wait()
     shutil.rmtree(root)
 
 
@@ -81,6 +84,13 @@ def sh(name: str, script: str, **more: Any) -> dict[str, Any]:
     } | more
 
 
+def release(machine: Machine, slow: str, *, held: str) -> None:
+    """Let one that is started become ready; the one that waits for it must not have run before."""
+    eventually(lambda: machine.log(slow) == "up\n")
+    assert machine.log(held) == ""
+    (machine.root / "tmp/go").touch()
+
+
 def test_it_gives_the_machine_an_identity(boot: Any) -> None:
     machine = boot(sh("look", "cat /etc/machine-id; stat -c '%u %a' /run/user/*; stat -c %a /tmp/.X11-unix; echo done"))
     eventually(lambda: "done" in machine.log("look"))
@@ -92,10 +102,11 @@ def test_it_gives_the_machine_an_identity(boot: Any) -> None:
 
 def test_it_starts_in_order_each_as_its_user_in_its_own_session(boot: Any) -> None:
     machine = boot(
-        sh("first", "sleep 0.3; touch /tmp/ready; exec sleep 1000", ready={"path": "/tmp/ready"}),
+        sh("first", SLOW, ready={"path": "/tmp/ready"}),
         sh("second", "ls /tmp/ready; id -un; echo $A; pwd; ps -o sid= $$; echo $$", env={"A": "b"}, cwd="/usr"),
         sh("third", "id -un; grep -qas 'token of' /proc/*/environ || echo hidden", user="root"),
     )
+    release(machine, "first", held="second")
     eventually(lambda: machine.log("third") == "root\nhidden\n" and len(machine.log("second").split()) == 6)
     ready, user, variable, folder, session, pid = machine.log("second").split()
     assert (ready, user, variable, folder) == ("/tmp/ready", "agent", "b", "/usr")
@@ -104,8 +115,10 @@ def test_it_starts_in_order_each_as_its_user_in_its_own_session(boot: Any) -> No
 
 def test_it_waits_for_a_port(boot: Any) -> None:
     serve = """
-import socket, time
-time.sleep(0.3)
+import os, socket, time
+print("up", flush=True)
+while not os.path.exists("/tmp/go"):
+    time.sleep(0.01)
 server = socket.create_server(("", 7001))
 open("/tmp/up", "w").close()
 time.sleep(1000)
@@ -114,6 +127,7 @@ time.sleep(1000)
         sh("server", "", argv=["python3", "-c", serve], ready={"port": 7001}),
         sh("after", "ls /tmp/up"),
     )
+    release(machine, "server", held="after")
     eventually(lambda: machine.log("after") == "/tmp/up\n")
 
 
@@ -154,7 +168,7 @@ def test_it_stops_everything_when_told(boot: Any) -> None:
         sh("deaf", "trap '' TERM; sleep 1000; :"),
     )
     eventually(lambda: "up" in machine.log("polite"))
-    machine.stop()
+    machine.tell(signal.SIGTERM)
     assert machine.process.wait(10) == 0
     assert machine.log("polite").endswith("bye\n")
 

@@ -4,19 +4,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.chromium import CHROMIUM, FLAGS
 from tests.home import TEST_HOME
 
 from .running import Installation, Up
-
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +26,8 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
     """An empty home of one's own, cleared by the product's own `down`."""
     installation = Installation(TEST_HOME / tmp_path.name)
     yield installation
+    for up in installation.started:
+        up.stop()
     installation.call("down")
 
 

@@ -29,6 +29,7 @@ def free_port() -> int:
 class Installation:
     home: Path
     extra: dict[str, str] = field(default_factory=dict)
+    started: list["Up"] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.port, self.gate_port = free_port(), free_port()
@@ -86,6 +87,7 @@ class Up:
             [GODHAND, *command], env=installation.environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
+        installation.started.append(self)
         Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:

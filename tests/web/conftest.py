@@ -14,8 +14,9 @@ from sandboxes.host import here
 from sandboxes.ids import new_id
 from sandboxes.models import Event, Machine, Screenshot, Snapshot, State
 from sandboxes.screenshots import path_of
+from tests.chromium import CHROMIUM, FLAGS
 
-from .site import CHROMIUM, FLAGS, Site
+from .site import Site
 
 MachineOf = Callable[..., Machine]
 SnapshotOf = Callable[..., Snapshot]
