@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "channels",
     "godhand_web",
     "sandboxes",
+    "traces",
     "agents",
 ]
 
@@ -143,6 +144,16 @@ CELERY_BEAT_SCHEDULE = {
         "task": "sandboxes.tasks.reap",
         "schedule": 30.0,
         "options": {"queue": f"machines.{MACHINE_HOST}", "expires": 25},
+    },
+    "reconcile": {
+        "task": "agents.tasks.reconcile",
+        "schedule": 5.0,
+        "options": {"queue": "agents", "expires": 4},
+    },
+    "collect": {
+        "task": "traces.tasks.collect",
+        "schedule": 3600.0,
+        "options": {"queue": "agents", "expires": 3000},
     },
     "discard": {
         "task": "sandboxes.tasks.discard_snapshots",

@@ -12,14 +12,27 @@ FRAMEWORKS = {"django", "celery", "channels", "channels_redis", "daphne", "kombu
 APPS = {
     "sandboxes": set[str](),
     "traces": set[str](),
-    "agents": {"sandboxes"},
+    "agents": {"sandboxes", "traces"},
     "godhand_web": {"agents", "sandboxes"},
     "bench": {"godhand_web", "sandboxes"},
 }
 SHELL = {
     "sandboxes": {"apps", "forking", "lifecycle", "models", "publish", "reaper", "screenshots", "tasks"},
-    "traces": set[str](),
-    "agents": {"apps", "tasks", "tours"},
+    "traces": {"apps", "drafts", "ledger", "lifecycle", "models", "publish", "queries", "recorder", "storage", "tasks"},
+    "agents": {
+        "api",
+        "apps",
+        "branching",
+        "delivery",
+        "keeping",
+        "leases",
+        "lifecycle",
+        "models",
+        "runner",
+        "tasks",
+        "tours",
+        "watching",
+    },
 }
 STANDARD_LIBRARY_ONLY = {
     "godhand_web.cli.bootstrap", "godhand_web.cli.system", "godhand_web.cli.doctor", "godhand_web.cli.record",
