@@ -100,9 +100,15 @@ def job(sandbox: Sandbox) -> int:
 def unsaved_text(sandbox: Sandbox) -> str:
     """Copied out of the editor's window by its own keys."""
     run(sandbox, "wmctrl", "-a", "Mousepad")
+    until("the editor in front", lambda: "Mousepad" in run(sandbox, "xdotool", "getactivewindow", "getwindowname"))
     with sandbox.desktop() as desktop:
         desktop.perform(Key("ctrl+a"))
         desktop.perform(Key("ctrl+c"))
+    until("something on the clipboard", lambda: bool(clipboard(sandbox)), 10)
+    return clipboard(sandbox)
+
+
+def clipboard(sandbox: Sandbox) -> str:
     return run(sandbox, "timeout", "10", "xclip", "-o", "-selection", "clipboard")
 
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,7 +19,7 @@ from .. import network
 from ..base import Capability, Endpoint, Handle, Sandbox
 from ..bundle import config, write_private
 from ..display.desktop import Desktop
-from ..errors import Gone, Unavailable
+from ..errors import Gone, Refused, Unavailable
 from ..guest.client import Guest
 from ..host import Host, here
 from ..images.store import Image
@@ -154,6 +155,8 @@ class GvisorSandbox(Sandbox):
         with store.making() as (snapshot_id, directory):
             saved = directory / CHECKPOINT
             saved.mkdir()
+            with suppress(Gone, Refused), self.guest() as guest:
+                guest.forget()
             self.runsc.checkpoint(self.container, saved)
             write_private(directory / SAVED, {name: self.handle[name] for name in ("options", "token")})
             ref = SnapshotRef(
