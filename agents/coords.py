@@ -83,8 +83,7 @@ class Frame:
 
     def box_to_pixels(self, x0: float, y0: float, x1: float, y1: float) -> Box:
         """The part of the screen between two corners of the frame. Raises BadCall when it is empty."""
-        left, top = self.to_pixels(min(x0, self._most(0)), min(y0, self._most(1)))
-        right, bottom = (self._edge(value, axis) for axis, value in enumerate((x1, y1)))
+        (left, top), (right, bottom) = ((self._edge(x, 0), self._edge(y, 1)) for x, y in ((x0, y0), (x1, y1)))
         if right <= left or bottom <= top:
             raise BadCall(f"The region {x0:g}, {y0:g} to {x1:g}, {y1:g} is empty.")
         return Box(left, top, right - left, bottom - top)

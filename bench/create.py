@@ -15,6 +15,7 @@ from sandboxes.ids import new_id
 from sandboxes.images import store
 from sandboxes.snapshots import SnapshotRef
 
+from . import docker
 from .stats import p50, p95, report
 
 IMAGE = "desktop"
@@ -38,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "template_ms_p95": p95(warm),
             "cold_ms_p50": p50(cold),
             "ratio_vs_cold": p50(cold) / p50(warm),
+            **docker.run_figure(store.find(IMAGE).root, options.n),
             "n": options.n,
         }
     )

@@ -14,7 +14,9 @@ from sandboxes.registry import kinds
 from sandboxes.snapshots import Snapshots
 
 MOST_MACHINES = 6
-KILL_EVERY = 12
+KILL_EVERY = 10
+KILL_PAUSE = 15.0
+"""Seconds between two kills at least: `up` takes a service that keeps dying for broken, and stops."""
 SETTLED = (State.READY, State.STOPPED, State.DESTROYED, State.FAILED, State.LOST)
 
 
@@ -23,6 +25,7 @@ class Disorder:
         self.dice = dice
         self.quiet = quiet
         self.kills = 0
+        self.killed_at = 0.0
         self.done: dict[str, int] = {}
 
     def run(self, operations: int) -> dict[str, float | int]:
@@ -96,10 +99,13 @@ class Disorder:
         from godhand_web.cli.processes import is_same
 
         found = record.read()
-        pid, started = found["services"]["machines"] if found else (0, 0)
-        if pid and is_same(pid, started):
+        if found is None:
+            raise SystemExit("The installation has ended; nothing can be learnt from this.")
+        pid, started = found["services"]["machines"]
+        if time.monotonic() - self.killed_at > KILL_PAUSE and is_same(pid, started):
             os.kill(pid, signal.SIGKILL)
             self.kills += 1
+            self.killed_at = time.monotonic()
 
     def settle(self) -> None:
         """Until every row says something final; the reaper of the running installation is what brings it there."""

@@ -16,9 +16,10 @@ from pathlib import Path
 from sandboxes.backends.gvisor import GvisorSandbox
 from sandboxes.host import here
 from sandboxes.ids import new_id
+from sandboxes.images import store
 from sandboxes.snapshots import SnapshotRef, Snapshots
 
-from . import desk
+from . import desk, docker
 from .machine import fresh_machine
 from .stats import p50, p95, report
 
@@ -48,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "snapshot_bytes": size,
         "editor_pause_ms_p50": p50(editor["pause"]),
         "editor_child_ready_ms_p50": p50(editor["ready"]),
+        **docker.commit_run_figure(store.find("desktop").root, options.n),
         "n": options.n,
     }
     if not options.json:

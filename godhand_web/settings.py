@@ -37,6 +37,7 @@ PUBLIC_URL = env.text("GODHAND_URL", f"http://{'localhost' if BIND in {'127.0.0.
 MACHINE_HOST = env.text("GODHAND_HOST", socket.gethostname())
 IDLE_MINUTES = env.integer("GODHAND_IDLE_MINUTES", 120, 0, 1_000_000)
 WARM_TEMPLATES = env.boolean("GODHAND_TEMPLATES", True)
+LEASE_SECONDS = env.integer("GODHAND_LEASE_SECONDS", 30, 1, 3600)
 STUCK_SECONDS = env.integer("GODHAND_STUCK_SECONDS", 180, 1, 86_400)
 WALL_MINUTES = env.integer("GODHAND_WALL_MINUTES", 0, 0, 1_000_000)
 MACHINE_SLOTS = env.integer("GODHAND_MACHINES", 40, 1, 10_000)

@@ -1,0 +1,55 @@
+"""The folder is the registry: a checker is one file in it, named after its kind."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from .. import checkers
+from ..errors import BadTask
+from .base import Checker, is_needed, shown
+
+
+@cache
+def kinds() -> dict[str, type[Checker]]:
+    found = {}
+    for module_info in iter_modules(checkers.__path__):
+        module = import_module(f"{checkers.__name__}.{module_info.name}")
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, Checker) and value.__module__ == module.__name__:
+                found[module_info.name] = value
+    del found["base"]
+    return found
+
+
+def checker(kind: object, options: Mapping[str, Any]) -> Checker:
+    """Raises BadTask for a kind or an option that does not exist, naming the nearest, or that makes no sense."""
+    if not isinstance(kind, str) or kind not in kinds():
+        raise BadTask(f"kind: there is no check “{shown(str(kind), 60)}”{_nearest(str(kind), kinds())}")
+    names = [option.name for option in fields(kinds()[kind])]
+    for name in options:
+        if name not in names:
+            raise BadTask(f"{shown(name, 60)}: {kind} has no such option{_nearest(name, names)}")
+    return kinds()[kind].from_options(options)
+
+
+def catalogue() -> str:
+    """Every kind with its options, for a model that may write its own checks."""
+    return "\n".join(f"{kind}({_signature(found)}): {_purpose(found)}" for kind, found in kinds().items())
+
+
+def _signature(found: type[Checker]) -> str:
+    return ", ".join(option.name if is_needed(option) else f"{option.name}?" for option in fields(found))
+
+
+def _purpose(found: type[Checker]) -> str:
+    return (found.__doc__ or "").partition("\n")[0]
+
+
+def _nearest(name: str, valid: Iterable[str]) -> str:
+    valid = list(valid)
+    near = get_close_matches(name, valid, 1)
+    return f"; did you mean “{near[0]}”?" if near else f"; choose one of {', '.join(valid)}."

@@ -1,0 +1,53 @@
+"""How a branch stops. Each has a name, and the runner maps each to one state in one place.
+
+Ending
+├── Finished       the agent said it is done; `verdict` is None where the task has no checks
+├── GaveUp         the model neither acted nor said that it is done
+├── LimitReached   steps, minutes, tokens or money are used up
+├── Stuck          the same actions again and again, and nothing changes
+├── Parked         a person is asked for, or somebody paused it; it goes on from here
+├── Cancelled      somebody stopped it
+└── Broken         the machine or the model's service failed, which is never the agent's failure
+"""
+
+from .verify import Verdict
+
+
+class Ending(Exception):
+    """The text may be shown to a person."""
+
+
+class Finished(Ending):
+    def __init__(self, claim: str, verdict: Verdict | None) -> None:
+        super().__init__(claim)
+        self.verdict = verdict
+
+
+class GaveUp(Ending):
+    pass
+
+
+class LimitReached(Ending):
+    def __init__(self, name: str, allowed: float, used: float) -> None:
+        super().__init__(f"The limit of {allowed:g} {name} is reached.")
+        self.name, self.allowed, self.used = name, allowed, used
+
+
+class Stuck(Ending):
+    pass
+
+
+class Parked(Ending):
+    """`question` is empty when nobody is asked for."""
+
+    def __init__(self, text: str, question: str = "") -> None:
+        super().__init__(text)
+        self.question = question
+
+
+class Cancelled(Ending):
+    pass
+
+
+class Broken(Ending):
+    pass

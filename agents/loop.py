@@ -1,0 +1,145 @@
+"""Perceive, plan, act, verify. The loop knows neither the vendor of the model nor the maker of the machine.
+
+Everything is written before it is done: the reply before the first action, the intent before each. Whoever takes over
+a branch goes on from there. An action whose fate nobody knows is never done again: the model is told, and looks.
+"""
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from sandboxes.errors import Gone
+from traces.events import Actor, Fate, Recorder
+
+from .album import Album
+from .endings import Broken, Ending, Finished, GaveUp, Stuck
+from .errors import BadCall, NotAllowed, ProviderError
+from .history import Conversation, Planned
+from .journal import Journal
+from .performing import Performed, prepare
+from .providers.retry import complete_with_patience
+from .repeats import Repeats
+from .tools.computer import TOOLSET
+from .tools.registry import all_tools
+from .verify import Moment, due
+from .watch import Watch
+from .workplace import Workplace
+
+NOT_EXECUTED = "Not executed: an earlier computer action in this turn failed."
+GO_ON = "You called no tool. Go on with the task, or say `done` when it is finished."
+MOST_CLAIMS = 3
+MOST_IDLE = 2
+MOST_NONSENSE = 1
+
+
+class Loop:
+    def __init__(self, system: str, place: Workplace, recorder: Recorder, talk: Conversation, watch: Watch) -> None:
+        self.system, self.place, self.talk, self.watch = system, place, talk, watch
+        self.journal = Journal(recorder, Album(recorder, lambda: place.frame), talk)
+        self.repeats = Repeats()
+        self.idle = self.nonsense = 0
+
+    def run(self, goal: str) -> NoReturn:
+        """Raises an Ending, and Fenced when another has taken over the branch."""
+        try:
+            if not self.talk.turns:
+                self.journal.say(Actor.HUMAN, goal, "goal", self.place.look())
+            while True:
+                if not self.talk.pending:
+                    self.ask()
+                self.carry_out()
+        except Gone as error:
+            raise Broken(f"The machine does not answer any more: {error}") from error
+        except ProviderError as error:
+            raise Broken(f"The model's service gave no reply: {error}") from error
+        finally:
+            self.place.leave()
+
+    def ask(self) -> None:
+        for name, note in self.watch.notes():
+            self.journal.say(Actor.HUMAN, note, name, self.place.look())
+        self.watch.look(self.talk)
+        specs = [tool.spec() for tool in all_tools().values()]
+        reply = complete_with_patience(self.place.provider, self.system, self.talk.turns, specs, wait=self.watch.wait)
+        self.journal.replied(reply)
+        self.idle = 0 if reply.calls else self.idle + 1
+        if self.idle > MOST_IDLE:
+            raise GaveUp("The model neither acted nor said that it is done.")
+        if not reply.calls:
+            self.journal.say(Actor.SYSTEM, GO_ON, "nudge")
+
+    def carry_out(self) -> None:
+        """The batch in order, until one fails; what has a result was done before somebody took over."""
+        batch, changed, ending = self.talk.pending, False, None
+        for planned in (one for one in batch if one.result is None):
+            if any(one.result and not one.result.ok for one in batch):
+                self.journal.refuse(planned, NOT_EXECUTED)
+            elif performed := self.act(planned, shows=planned is _last_on_desktop(batch)):
+                changed |= performed.change.ratio > 0
+                ending = performed.outcome.ending or ending
+        self.talk.answered()
+        if batch:
+            self.conclude(batch, ending, changed=changed)
+
+    def act(self, planned: Planned, *, shows: bool) -> Performed | None:
+        """None when it was not, or perhaps not, carried out."""
+        try:
+            prepared = prepare(planned.call, self.place)
+        except (BadCall, NotAllowed) as error:
+            self.forbid(planned, error)
+            return None
+        self.watch.look(self.talk)
+        before = self.place.look()
+        if planned.fate is Fate.INTENT and not prepared.repeatable:
+            self.journal.unknown(planned, before)
+            return None
+        if planned.fate is Fate.PLANNED:
+            self.journal.intend(planned, prepared.act)
+        self.place.doing, self.place.before, self.nonsense = planned.op_id, before, 0
+        try:
+            performed = prepared.run(before)
+        except Gone:
+            self.journal.unknown(planned, self.place.look())
+            return None
+        self.journal.close(planned, performed, shows=shows)
+        return performed
+
+    def forbid(self, planned: Planned, error: BadCall | NotAllowed) -> None:
+        if isinstance(error, NotAllowed):
+            self.journal.recorder.policy("network", str(error), action=planned.id)
+        else:
+            self.nonsense += 1
+        self.journal.refuse(planned, str(error))
+
+    def conclude(self, batch: Sequence[Planned], ending: Ending | None, *, changed: bool) -> None:
+        """What the batch means for the task."""
+        if self.nonsense > MOST_NONSENSE:
+            raise GaveUp("The model keeps asking for what cannot be done.")
+        if isinstance(ending, Finished):
+            self.claimed(ending)
+        elif ending:
+            raise ending
+        self.verify_step()
+        self.repeats.saw([planned.call for planned in batch], changed)
+        if self.repeats.hopeless:
+            raise Stuck("The same actions were repeated, and nothing changed.")
+        if self.repeats.word:
+            self.journal.say(Actor.SYSTEM, self.repeats.word, "repeat")
+
+    def claimed(self, ending: Finished) -> None:
+        """A claim that the checks do not bear out goes back to the model; an errored check is not its fault."""
+        if ending.verdict:
+            self.journal.verdict(ending.verdict, self.place.checks, "done", self.place.look())
+        self.talk.claims += 1
+        if ending.verdict is None or not ending.verdict.failed or self.talk.claims >= MOST_CLAIMS:
+            raise ending
+
+    def verify_step(self) -> None:
+        if checks := due(self.place.checks, Moment.STEP):
+            verdict = self.place.verify(checks)
+            self.journal.verdict(verdict, checks, "step", self.place.look())
+            if verdict.failed:
+                self.journal.say(Actor.VERIFIER, verdict.difference(), "check")
+
+
+def _last_on_desktop(batch: Sequence[Planned]) -> Planned | None:
+    return next((planned for planned in reversed(batch) if planned.call.toolset == TOOLSET), None)

@@ -1,0 +1,78 @@
+"""The folder is the registry: a provider is one file here, named after its kind.
+
+Files that begin with an underscore, and those without a Provider of their own, are none.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from sandboxes import env
+
+from .. import providers
+from ..errors import BadTask, ProviderError
+from .base import Provider
+from .pricing import Price
+
+
+@cache
+def kinds() -> dict[str, type[Provider]]:
+    found = {}
+    for module_info in iter_modules(providers.__path__):
+        if module_info.name.startswith("_"):
+            continue
+        module = import_module(f"{providers.__name__}.{module_info.name}")
+        for value in vars(module).values():
+            own = isinstance(value, type) and issubclass(value, Provider) and value.__module__ == module.__name__
+            if own and value is not Provider:
+                found[module_info.name] = value
+    return found
+
+
+def provider(kind: str) -> type[Provider]:
+    """Raises BadTask for a kind that does not exist."""
+    try:
+        return kinds()[kind]
+    except KeyError:
+        raise BadTask(f"There is no provider “{kind}”; choose one of {', '.join(kinds())}.") from None
+
+
+def read_options(kind: str, values: Mapping[str, Any]) -> Any:
+    """A provider's Options from JSON or TOML. Raises BadTask, which names what is unknown or missing."""
+    wanted: Any = provider(kind)
+    known = {field.name for field in fields(wanted.Options)}
+    for name in values:
+        if name not in known:
+            raise BadTask(f"“{name}” is no option of {kind}; there are {', '.join(sorted(known))}.")
+    price = values.get("price")
+    try:
+        return wanted.Options(**{**values, **({"price": Price(**price)} if isinstance(price, Mapping) else {})})
+    except (TypeError, ValueError) as error:
+        raise BadTask(f"The options of {kind} cannot be used: {error}") from None
+
+
+def make(kind: str, options: Any) -> Provider:
+    """A provider with the key that its variable holds.
+
+    Raises BadTask for a kind that does not exist, and ProviderError when the key is missing or cannot be one.
+    """
+    factory: Any = provider(kind)
+    made: Provider = factory(options, _key(factory.key_env))
+    return made
+
+
+def _key(name: str) -> str:
+    if not name:
+        return ""
+    try:
+        key = env.text(name).strip()
+    except env.BadSetting as error:
+        raise ProviderError(str(error), permanent=True) from None
+    if not key:
+        raise ProviderError(
+            f"There is no key for this model: set {name}, or {name}_FILE to a file that holds it.", permanent=True
+        )
+    return key

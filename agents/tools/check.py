@@ -1,0 +1,38 @@
+"""Looking at a check of the task, or at one of the agent's own, before claiming anything."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ..checkers.registry import kinds
+from ..errors import BadCall, BadTask
+from ..verify import parse_check
+from ..workplace import Workplace
+from .base import Outcome, Tool
+
+
+class RunCheck(Tool):
+    name: ClassVar[str] = "check"
+    description: ClassVar[str] = (
+        "Find out whether something is so. Give the `name` of one of the task's checks, or a check of your own as "
+        "`kind` and its `options`. Looking costs little: do it before you say that you are done."
+    )
+    properties: ClassVar[Mapping[str, Any]] = {
+        "name": {"type": "string"},
+        "kind": {"type": "string"},
+        "options": {"type": "object"},
+    }
+    repeatable: ClassVar[bool] = True
+
+    def run(self, given: Mapping[str, Any], place: Workplace) -> Outcome:
+        if "kind" in given:
+            try:
+                chosen = parse_check({**given.get("options", {}), "kind": given["kind"], "name": "your check"})
+            except BadTask as error:
+                raise BadCall(f"{error} The kinds are {', '.join(kinds())}.") from None
+        else:
+            known = {check.name: check for check in place.checks}
+            if given.get("name") not in known:
+                raise BadCall(f"name: must be one of {', '.join(known) or 'none, as the task has no checks'}.")
+            chosen = known[given["name"]]
+        verdict = place.verify([chosen])
+        return Outcome("It passed." if verdict.passed else verdict.difference(), ok=verdict.passed)

@@ -1,0 +1,59 @@
+"""A task with rows on the shared desktop, driven in this process. Machine, database, files and wire are real."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from agents import api
+from agents.models import Branch
+from godhand_web.models import User
+from sandboxes.backends.gvisor import GvisorSandbox
+from sandboxes.models import Machine, State
+from tests.providers.wire import KEY, WireServer
+
+MODEL = "claude-opus-5-5"
+Submit = Callable[..., Branch]
+
+
+@pytest.fixture
+def wire(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with WireServer() as server:
+        yield server
+
+
+@pytest.fixture
+def machine_row(machine: GvisorSandbox, owner: User) -> Iterator[Machine]:
+    """The shared desktop, with its home folder and windows as they were afterwards."""
+    row = Machine.objects.create(
+        id=machine.id, name="shared", owner=owner, backend="gvisor", image="desktop", host="here", state=State.READY,
+        handle=machine.handle,
+    )  # fmt: skip
+    machine.exec(["rm", "-rf", "/tmp/kept"], user="root")
+    machine.exec(["cp", "-a", "/home/agent", "/tmp/kept"], user="root")
+    yield row
+    machine.exec(["sh", "-c", "pkill -x mousepad; pkill -x gnumeric; pkill -x xev; pkill -x zenity; :"], user="root")
+    machine.exec(["sh", "-c", "rm -rf /home/agent/* && cp -a /tmp/kept/. /home/agent/"], user="root")
+
+
+@pytest.fixture
+def submit(machine_row: Machine, owner: User, redis_url: str) -> Submit:
+    def submit(goal: str = "Do it.", **more: Any) -> Branch:
+        run = api.submit(owner, goal, **{"keep_machine": True, **more})
+        branch = run.branches.get()
+        Branch.objects.filter(pk=branch.pk).update(machine=machine_row)
+        branch.refresh_from_db()
+        return branch
+
+    return submit
+
+
+@pytest.fixture
+def submit_to_claude(submit: Submit, wire: WireServer) -> Submit:
+    def submit_to_claude(goal: str = "Do it.", **more: Any) -> Branch:
+        options = {"model": MODEL, "base_url": wire.anthropic_url, "timeout": 20.0}
+        return submit(goal, provider="anthropic", options=options, **more)
+
+    return submit_to_claude

@@ -1,0 +1,179 @@
+"""Workers die at the worst moments. No click happens twice, and none is lost unseen."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from agents import leases
+from agents.models import Branch, State
+from sandboxes.backends.gvisor import GvisorSandbox
+from tests.guest.waiting import eventually
+from tests.providers.wire import Hang, Request, WireServer
+from tests.providers.wire.replies import action, message, use
+
+from .conftest import Submit
+from .story import actions
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LEASE = "2"
+Worker = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def counter(machine: GvisorSandbox) -> Iterator[Callable[[], int]]:
+    """How often the mouse was pressed on a window in the machine, by the window's own count."""
+    with machine.guest() as guest:
+        guest.bash(
+            "rm -f /tmp/clicks; stdbuf -oL xev -geometry 300x300+100+100 -event button >/tmp/clicks &", session="xev"
+        )
+    machine.exec(["xdotool", "search", "--sync", "--onlyvisible", "--name", "Event Tester"], timeout=30)
+
+    def count() -> int:
+        return machine.read_file("/tmp/clicks").count(b"ButtonPress")
+
+    yield count
+    with machine.guest() as guest:
+        guest.restart_bash("xev")
+
+
+@pytest.fixture
+def worker(redis_url: str) -> Iterator[Worker]:
+    """Another process that drives a branch, and dies at a moment."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def worker(branch: Branch, moment: str = "") -> "subprocess.Popen[bytes]":
+        database = str(connection.settings_dict["NAME"])
+        argv = [sys.executable, "-m", "tests.agents.driver", database, branch.pk, moment]
+        env = {**os.environ, "GODHAND_LEASE_SECONDS": LEASE, "GODHAND_REDIS_URL": redis_url}
+        started.append(subprocess.Popen(argv, env=env, stdout=subprocess.PIPE))
+        return started[-1]
+
+    yield worker
+    for process in started:
+        process.kill()
+        process.wait()
+        assert process.stdout
+        process.stdout.close()
+
+
+def click() -> dict[str, Any]:
+    return message(action("left_click", coordinate=[250, 250]))
+
+
+def done() -> dict[str, Any]:
+    return message(use("done", summary="Clicked."))
+
+
+def expire(branch: Branch) -> None:
+    eventually(lambda: branch.pk in leases.expired(), 20)
+
+
+def finish(branch: Branch, worker: Worker) -> None:
+    expire(branch)
+    assert worker(branch).wait(60) == 0
+    branch.refresh_from_db()
+    assert branch.state == State.SUCCEEDED, branch.detail
+
+
+def test_it_asks_again_when_a_worker_dies_while_the_model_thinks(
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Callable[[], int]
+) -> None:
+    branch = submit_to_claude()
+    wire.will(Hang(), click(), done())
+    first = worker(branch)
+    eventually(lambda: len(wire.requests) == 1, 30)
+    first.kill()
+    finish(branch, worker)
+    assert counter() == 1
+    assert actions(branch) == [("left_click", "done"), ("done", "done")]
+
+
+def test_it_never_buys_a_stored_reply_again(
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Callable[[], int]
+) -> None:
+    branch = submit_to_claude()
+    wire.will(click(), done())
+    assert worker(branch, "after the reply").wait(60) == -signal.SIGKILL
+    finish(branch, worker)
+    assert len(wire.requests) == 2
+    assert counter() == 1
+
+
+@pytest.mark.parametrize(("moment", "happened"), [("before the act", 0), ("after the act", 1)])
+def test_it_never_clicks_again_when_nobody_knows(
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Callable[[], int], moment: str, happened: int
+) -> None:
+    branch = submit_to_claude()
+
+    def looks(request: Request) -> dict[str, Any]:
+        assert "Nobody knows whether this happened" in str(request.body["messages"][-1])
+        return done() if counter() else click()
+
+    wire.will(click(), looks, *([] if happened else [done()]))
+    assert worker(branch, moment).wait(60) == -signal.SIGKILL
+    assert counter() == happened
+    finish(branch, worker)
+    assert counter() == 1
+    assert actions(branch)[0] == ("left_click", "uncertain")
+
+
+def test_it_does_a_command_once_however_often_workers_die(
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, machine: GvisorSandbox
+) -> None:
+    branch = submit_to_claude()
+    wire.will(message(use("bash", command="echo x >> /tmp/once; cat /tmp/once")), done())
+    machine.exec(["rm", "-f", "/tmp/once"])
+    assert worker(branch, "after the act").wait(60) == -signal.SIGKILL
+    finish(branch, worker)
+    assert machine.read_file("/tmp/once") == b"x\n"
+    assert actions(branch)[0] == ("bash", "done")
+
+
+def test_it_refuses_a_worker_that_was_stopped_for_too_long(
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Callable[[], int]
+) -> None:
+    branch = submit_to_claude()
+    wire.will(Hang(), click(), done())
+    stale = worker(branch)
+    eventually(lambda: len(wire.requests) == 1, 30)
+    stale.send_signal(signal.SIGSTOP)
+    finish(branch, worker)
+    stale.send_signal(signal.SIGCONT)
+    wire.closing.set()
+    assert stale.wait(60) == 0
+    assert counter() == 1
+    assert actions(branch) == [("left_click", "done"), ("done", "done")]
+
+
+def test_it_reaches_the_goal_through_twenty_deaths(
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Callable[[], int]
+) -> None:
+    """The model looks at the count on each turn, as one that sees the screen would."""
+    dice, kills = random.Random(1), 0
+    goal = 0
+    while kills < 20:
+        branch, goal = submit_to_claude(), counter() + 5
+        wire.will(*[lambda _, goal=goal: click() if counter() < goal else done()] * 60)
+        while branch.state not in (State.SUCCEEDED, State.FAILED, State.INFRA_ERROR):
+            process = worker(branch)
+            assert process.stdout
+            process.stdout.readline()
+            if kills < 20:
+                time.sleep(dice.uniform(0.0, 1.5))
+                kills += process.poll() is None
+                process.kill()
+            process.wait()
+            branch.refresh_from_db()
+            if not branch.ended:
+                expire(branch)
+        assert (branch.state, counter()) == (State.SUCCEEDED, goal), branch.detail
+        wire._answers.clear()
+    assert kills == 20
