@@ -6,15 +6,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+from django.conf import settings
 from django.db import transaction
+from PIL import Image
 
+from sandboxes.display.screen import Box, Screen
 from sandboxes.images import store
+from sandboxes.network import Policy
 from traces import lifecycle as traces
-from traces.models import Blob, Reference, Trace
+from traces.models import Blob, Event, Reference, Trace
+from traces.payloads import Sha256
+from traces.queries import stored
 from traces.storage import default_store
 
 from . import lifecycle
 from .budget import Limits
+from .checkers import references as checkers
 from .delivery import clean_name, media_type
 from .errors import BadTask
 from .models import Attachment, Branch, Run, Task
@@ -52,6 +60,7 @@ def submit(
         "network": dict(network or {}),
     }
     store.find(image)
+    _check_network(network or {})
     files = [_kept(name, content) for name, content in (attachments or {}).items()]
     if len(files) > MOST_ATTACHMENTS:
         raise BadTask(f"attachments: must be at most {MOST_ATTACHMENTS}.")
@@ -100,6 +109,22 @@ def wait(run: Run, timeout: float) -> Run:
 def run_task(owner: Any, goal: str, *, timeout: float = 3600, **more: Any) -> Trace:
     """Submit and wait: workers must be running. Raises as `submit` and `wait` do."""
     return wait(submit(owner, goal, **more), timeout).trace
+
+
+def accept_reference(task: Task, event: Event, name: str, *, region: Box | None = None) -> None:
+    """The screen after a stored step is the new reference picture of that name. Raises BadTask, Damaged."""
+    if not event.after:
+        raise BadTask(f"Step {event.seq} has no picture.")
+    with Image.open(io.BytesIO(stored(Sha256(event.after)).data)) as picture:
+        screen = Screen.from_rgb(np.asarray(picture.convert("RGB")))
+    checkers.accept_reference(settings.HOST.home / "references" / task.pk, name, screen, region)
+
+
+def _check_network(values: Mapping[str, Any]) -> None:
+    try:
+        Policy(**values)
+    except (TypeError, ValueError) as error:
+        raise BadTask(f"network: {error}") from None
 
 
 def _kept(name: str, content: Attachable) -> Attachment:

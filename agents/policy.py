@@ -7,13 +7,15 @@ the trace says so.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from ipaddress import AddressValueError, IPv4Address
+from typing import Any
+
+from sandboxes.network import Policy as NetworkPolicy
 
 from .errors import NotAllowed
 from .turns import Call
 
-Mode = Literal["off", "allowlist", "open"]
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})
 URL = re.compile(
     r"\b(?:https?|ftps?|wss?|ssh|git|rsync|smtp)://(?:[^\s/@'\"]*@)?\[?([A-Za-z0-9_.:-]+?)\]?(?::\d+)?(?=[/\s'\"?#)]|$)"
@@ -27,23 +29,24 @@ FILE_ENDINGS = re.compile(r"csv|docx|gif|html|jpe?g|json|log|md|odt|pdf|png|pptx
 
 @dataclass(frozen=True)
 class Policy:
-    """`hosts` are names that the task allows, each with all that is below it."""
-
-    network: Mode = "off"
-    hosts: frozenset[str] = frozenset()
+    network: NetworkPolicy = field(default_factory=NetworkPolicy)
 
     def check(self, call: Call) -> None:
         """Raises NotAllowed, which names the place."""
-        if self.network == "open":
+        if self.network.mode == "open":
             return
-        for text in _texts(call.input.values()):
+        texts = list(_texts(call.input.values()))
+        for text in (*texts, " ".join(texts)):
             for host in named_hosts(text):
                 if not self._allows(host):
-                    raise NotAllowed(f"The task's network is “{self.network}”: it does not allow {host}.")
+                    raise NotAllowed(f"The task's network is “{self.network.mode}”: it does not allow {host}.")
 
     def _allows(self, host: str) -> bool:
-        known = self.hosts if self.network == "allowlist" else frozenset()
-        return host in LOCAL or any(host == name or host.endswith(f".{name}") for name in known)
+        try:
+            address = IPv4Address(host)
+        except AddressValueError:
+            return host in LOCAL or self.network.answers(host)
+        return host in LOCAL or any(entry.network and address in entry.network for entry in self.network.entries)
 
 
 def named_hosts(text: str) -> Iterator[str]:

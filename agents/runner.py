@@ -9,6 +9,7 @@ from sandboxes import forking
 from sandboxes import lifecycle as machines
 from sandboxes.errors import SandboxError
 from sandboxes.models import Machine
+from sandboxes.network import Policy as NetworkPolicy
 from traces.errors import Fenced, TraceError
 from traces.events import Actor, Kind, Recorder
 from traces.payloads import EventId, Sha256
@@ -71,7 +72,7 @@ class Driver:
         keeper.place = place = Workplace(
             sandbox,
             registry.make(self.task.provider, registry.read_options(self.task.provider, self.task.options)),
-            policy=Policy(self.task.network.get("mode", "off"), frozenset(self.task.network.get("hosts", ()))),
+            policy=Policy(NetworkPolicy(**self.task.network)),
             checks=from_json(self.task.checks),
             references=settings.HOST.home / "references" / self.task.pk,
             keeper=keeper,
@@ -98,7 +99,9 @@ class Driver:
         name = f"{self.branch.run_id}-{self.branch.name}"
         if self.branch.snapshot:
             return forking.request_fork(self.branch.snapshot, self.task.owner, name=name)
-        return machines.request_machine(self.task.owner, image=self.task.image, name=name, kind=self.task.backend)
+        network = NetworkPolicy(**self.task.network)
+        kind, image = self.task.backend, self.task.image
+        return machines.request_machine(self.task.owner, image=image, name=name, kind=kind, network=network)
 
     def begin(self, place: Workplace) -> None:
         self.recorder.event(Kind.OBSERVATION, Actor.SYSTEM, {"machine": self.branch.machine_id}, name="machine")

@@ -102,6 +102,8 @@ class Workplace:
         deadline = time.monotonic() + RECONNECT_SECONDS
         while True:
             self.leave()
+            if not self.sandbox.alive():
+                raise Gone("its processes have ended.")
             try:
                 return self.desktop().screenshot()
             except Gone:

@@ -5,22 +5,12 @@ looked twice; a lie is a row that says something else than the host does.
 """
 
 import argparse
-import os
 import random
-import signal
-import socket
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 
+from .installation import installation
 from .stats import report
-
-ROOT = Path(__file__).parents[1]
-STUCK_SECONDS = 15
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,50 +28,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         result = Disorder(random.Random(options.seed), quiet=options.json).run(options.n)
     report(result)
     return int(bool(result["orphans"] or result["lies"]))
-
-
-@contextmanager
-def installation() -> Iterator[None]:
-    """In this process's environment, so that its settings are those of the services."""
-    from sandboxes.host import here
-
-    images = here().images
-    home = Path(tempfile.mkdtemp(prefix="godhand-chaos-", dir="/var/tmp"))
-    home.chmod(0o755)
-    runsc = here().tools / "runsc/usr/bin/runsc"
-    os.environ |= {
-        "GODHAND_HOME": str(home),
-        "GODHAND_IMAGES": str(images),
-        "GODHAND_PORT": str(free_port()),
-        "GODHAND_GATE_PORT": str(free_port()),
-        "GODHAND_STUCK_SECONDS": str(STUCK_SECONDS),
-    }
-    if runsc.exists():
-        os.environ["GODHAND_RUNSC"] = str(runsc)
-    here.cache_clear()
-    with (home / "up.log").open("wb") as log:
-        up = subprocess.Popen([str(ROOT / "godhand"), "up"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    try:
-        wait(lambda: b"/login/link/" in (home / "up.log").read_bytes() or up.poll() is not None, 120)
-        yield
-    finally:
-        up.send_signal(signal.SIGINT)
-        up.wait(120)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def wait(condition: Callable[[], bool], timeout: float) -> bool:
-    deadline = time.monotonic() + timeout
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
 
 
 if __name__ == "__main__":

@@ -71,7 +71,8 @@ def _run(image: str, *, keep: bool = False) -> tuple[float, str]:
     """Milliseconds, and the container's name."""
     name = f"godhand-bench-{new_id()}"
     began = time.perf_counter()
-    _docker("run", "-d", "--name", name, "-e", f"GODHAND_TOKEN={secrets.token_hex(16)}", image, INIT)
+    token = f"GODHAND_TOKEN={secrets.token_hex(16)}"
+    _docker("run", "-d", "--name", name, "--tmpfs", "/tmp", "--tmpfs", "/run", "-e", token, image, INIT)
     try:
         address = _docker("inspect", "-f", "{{.NetworkSettings.IPAddress}}", name)
         _first_frame(address)

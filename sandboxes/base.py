@@ -99,10 +99,11 @@ class Sandbox(ABC):
 
     @classmethod
     @abstractmethod
-    def fork(cls, ref: SnapshotRef, name: str) -> Self:
+    def fork(cls, ref: SnapshotRef, name: str, options: Any = None) -> Self:
         """A new running machine from a snapshot: as many as wanted, also at once.
 
-        It has its own network, token and machine id. On any failure nothing is left behind.
+        It has its own network, token and machine id, and the saved machine's options; of those given here only the
+        network policy counts. On any failure nothing is left behind.
         """
 
     @abstractmethod

@@ -3,6 +3,7 @@
 import logging
 import random
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from .errors import SandboxError
 from .host import here
 from .images import store
 from .models import ENDED, Event, Machine, Snapshot, State
+from .network import Policy
 from .registry import backend
 from .snapshots import Snapshots
 
@@ -86,13 +88,23 @@ class SlotsUsed(SandboxError):
     pass
 
 
-def request_machine(owner: Person, *, image: str, name: str = "", kind: str = "gvisor") -> Machine:
+def request_machine(
+    owner: Person, *, image: str, name: str = "", kind: str = "gvisor", network: Policy | None = None
+) -> Machine:
     """A queued row; its host's worker does the rest. Raises NotBuilt, Unavailable, SlotsUsed."""
-    return queue_machine(owner, image=image, digest=store.find(image).digest, name=name, kind=kind)
+    digest = store.find(image).digest
+    return queue_machine(owner, image=image, digest=digest, name=name, kind=kind, network=network)
 
 
 def queue_machine(
-    owner: Person, *, image: str, digest: str, name: str, kind: str, made_from: Snapshot | None = None
+    owner: Person,
+    *,
+    image: str,
+    digest: str,
+    name: str,
+    kind: str,
+    made_from: Snapshot | None = None,
+    network: Policy | None = None,
 ) -> Machine:
     backend(kind)
     with transaction.atomic():
@@ -108,6 +120,7 @@ def queue_machine(
             image_digest=digest,
             host=settings.MACHINE_HOST,
             made_from=made_from,
+            network=asdict(network) if network else {},
         )
         note(machine, f"Queued on {machine.host}")
     enqueue("create", machine)
@@ -163,12 +176,13 @@ def _made(machine: Machine) -> Sandbox:
     if machine.made_from_id:
         return kind.fork(Snapshots(here()).find(machine.made_from_id), machine.pk)
     image = store.find(machine.image)
+    options = kind.Options(hostname=machine.image, policy=Policy(**machine.network))
     template = templates.find(kind, image)
     if template is not None:
-        return kind.fork(template, machine.pk)
+        return kind.fork(template, machine.pk, options)
     if settings.WARM_TEMPLATES:
         enqueue("make_template", machine)
-    return kind.create(machine.pk, image, kind.Options(hostname=machine.image))
+    return kind.create(machine.pk, image, options)
 
 
 def make_template(machine_id: str) -> None:

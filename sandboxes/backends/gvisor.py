@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -172,10 +172,10 @@ class GvisorSandbox(Sandbox):
             return store.seal(directory, ref)
 
     @classmethod
-    def fork(cls, ref: SnapshotRef, name: str) -> "GvisorSandbox":
+    def fork(cls, ref: SnapshotRef, name: str, options: Any = None) -> "GvisorSandbox":
         sandbox = cls(here(), {"id": name})
         try:
-            sandbox._wake(ref)
+            sandbox._wake(ref, options)
         except BaseException:
             sandbox.destroy()
             raise
@@ -186,14 +186,16 @@ class GvisorSandbox(Sandbox):
         (self.directory / "config.json").unlink(missing_ok=True)
         self._wake(ref)
 
-    def _wake(self, ref: SnapshotRef) -> None:
+    def _wake(self, ref: SnapshotRef, options: Any = None) -> None:
         """The saved machine under this one's name, with its own network, token and machine id."""
         if ref.runtime != self.runsc.version():
             raise Unavailable(f"Snapshot {ref.id} was made by runsc {ref.runtime}, and this is {self.runsc.version()}.")
         directory = Snapshots(self.host).directory(ref.id)
         saved = json.loads((directory / SAVED).read_text())
         image = {"image": ref.image, "image_digest": ref.image_digest, "image_root": ref.image_root}
-        self._claim(image, Options.saved(saved["options"]), saved["token"], parent=ref.id)
+        kept = Options.saved(saved["options"])
+        chosen = replace(kept, policy=options.policy) if options else kept
+        self._claim(image, chosen, saved["token"], parent=ref.id)
         self.runsc.restore(self.container, self.directory, self.container, directory / CHECKPOINT)
         token = secrets.token_urlsafe(32)
         with Guest(self.handle["address"], GUEST_PORT, saved["token"]) as guest:

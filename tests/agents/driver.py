@@ -38,7 +38,7 @@ def main(database: str, branch_id: str, moment: str = "") -> None:
                 die()
             super().done(*given, **more)
 
-    runner.DatabaseRecorder = Mortal  # type: ignore[misc]
+    vars(runner)["DatabaseRecorder"] = Mortal
     print("driving", flush=True)
     runner.drive(branch_id)
 

@@ -8,6 +8,7 @@ from agents.errors import BadTask, NotAllowed
 from agents.policy import Policy
 from agents.repeats import Repeats
 from agents.turns import Call
+from sandboxes.network import Policy as NetworkPolicy
 
 
 @pytest.mark.parametrize(
@@ -69,8 +70,10 @@ def test_it_refuses_to_send_anything_where_the_task_does_not_allow(command: str)
     with pytest.raises(NotAllowed, match="does not allow"):
         Policy().check(Call("1", "bash", {"command": command}))
     with pytest.raises(NotAllowed):
-        Policy("allowlist", frozenset({"good.example"})).check(Call("1", "bash", {"command": command}))
-    Policy("open").check(Call("1", "bash", {"command": command}))
+        Policy(NetworkPolicy("allowlist", ("good.example", "*.good.example"))).check(
+            Call("1", "bash", {"command": command})
+        )
+    Policy(NetworkPolicy("open")).check(Call("1", "bash", {"command": command}))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +91,12 @@ def test_it_lets_work_inside_the_machine_alone(command: str) -> None:
 
 
 def test_it_allows_what_is_below_a_listed_name() -> None:
-    policy = Policy("allowlist", frozenset({"good.example"}))
+    policy = Policy(NetworkPolicy("allowlist", ("good.example", "*.good.example")))
     policy.check(Call("1", "bash", {"command": "curl https://files.good.example/a"}))
     with pytest.raises(NotAllowed):
         policy.check(Call("1", "bash", {"command": "curl https://notgood.example/a"}))
+
+
+def test_it_sees_through_a_command_in_pieces() -> None:
+    with pytest.raises(NotAllowed, match=r"evil\.example"):
+        Policy().check(Call("1", "check", {"options": {"argv": ["curl", "evil.example"]}}))

@@ -15,7 +15,7 @@ from traces.queries import stored
 from .conftest import Submit
 from .story import actions, story, told
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 HAS_43 = {"name": "forty-three", "kind": "file_contains", "path": "out.txt", "text": "43"}
 
 

@@ -211,7 +211,7 @@ def test_it_retells_a_reply_that_used_another_version_of_the_tool(wire: WireServ
 def test_it_makes_pictures_small_enough(wire: WireServer) -> None:
     wire.will(*(message(text("Large.")) for _ in range(2)))
     for model in ("claude-opus-5-5", "claude-opus-4-6"):
-        claude(wire, model).complete(SYSTEM, [Said(("Look.", picture(2700, 1900)))], TOOLS)
+        claude(wire, model).complete(SYSTEM, [Said(("Look.", picture(2700, 1900), picture(3000, 20)))], TOOLS)
     assert wire.refusals == []
 
 

@@ -123,7 +123,7 @@ def test_it_answers_a_batch_with_one_screenshot(wire: WireServer) -> None:
     reply = provider.complete(SYSTEM, goal(), TOOLS)
     assert [call.id for call in reply.calls[:2]] == [f"{batch['call_id']}#0", f"{batch['call_id']}#1"]
     assert (reply.calls[2].toolset, given(reply.calls)[2]) == ("computer", ("zoom", {"region": [0, 0, 9, 9]}))
-    shown = (None, picture(50, 30), picture(20, 20))
+    shown = (picture(70, 70), picture(50, 30), picture(20, 20))
     answered = Answered(tuple(Result(call, "OK", seen) for call, seen in zip(reply.calls, shown, strict=True)))
     provider.complete(SYSTEM, [*goal(), reply, answered], TOOLS)
     screen, zoomed = wire.last["input"][-2:]
