@@ -61,8 +61,8 @@ def measure(n: int) -> tuple[list[float], list[float]]:
     if trace.state != "succeeded":
         raise SystemExit(f"The run ended as {trace.state}.")
     replies = Event.objects.filter(trace=trace, name="reply").order_by("seq").values_list("seq", "mono_ms")
-    settles = dict(Event.objects.filter(trace=trace, kind="action").values_list("turn", "result"))
-    waits = [float(settles[turn]["settle_ms"]) for turn in range(1, len(replies))]
+    settles = {event.turn: event.result["settle_ms"] for event in Event.objects.filter(trace=trace, kind="action")}
+    waits = [float(settles[turn]) for turn in range(1, len(replies))]
     gaps = [float(later[1] - earlier[1]) for earlier, later in pairwise(replies)]
     return [gap - wait for gap, wait in zip(gaps, waits, strict=True)], waits
 

@@ -14,7 +14,7 @@ APPS = {
     "traces": set[str](),
     "agents": {"sandboxes", "traces"},
     "godhand_web": {"agents", "sandboxes"},
-    "bench": {"godhand_web", "sandboxes"},
+    "bench": {"agents", "godhand_web", "sandboxes", "traces"},
 }
 SHELL = {
     "sandboxes": {"apps", "forking", "lifecycle", "models", "publish", "reaper", "screenshots", "tasks"},
