@@ -22,7 +22,7 @@ def fork(parent: Branch, snapshot: Snapshot, hints: Sequence[str]) -> list[Branc
         children = [
             Branch.objects.create(
                 run_id=parent.run_id,
-                name=f"b{count + number}",
+                name=f"b{count + number - 1}",
                 parent=parent,
                 forked_at=begins_after,
                 snapshot=snapshot,

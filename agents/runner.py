@@ -9,12 +9,14 @@ from sandboxes import forking
 from sandboxes import lifecycle as machines
 from sandboxes.errors import SandboxError
 from sandboxes.models import Machine
+from sandboxes.models import State as MachineState
 from sandboxes.network import Policy as NetworkPolicy
 from traces.errors import Fenced, TraceError
 from traces.events import Actor, Kind, Recorder
 from traces.payloads import EventId, Sha256
 from traces.queries import head_of, path_events, stored
 from traces.recorder import DatabaseRecorder
+from traces.redact import Redactor
 
 from . import delivery, leases, lifecycle
 from .endings import Broken, Cancelled, Ending, Finished, LimitReached, Parked
@@ -88,11 +90,16 @@ class Driver:
         Loop(SYSTEM, place, self.recorder, talk, self.watch).run(self.goal())
 
     def machine(self) -> Machine:
-        """Made when the branch has none yet. A machine that was lost is not replaced: what was done in it is gone."""
+        """Woken when it was stopped for being idle, made when there is none yet.
+
+        One that was lost is not replaced: what was done in it is gone.
+        """
         if self.branch.machine is None:
             lifecycle.move(self.branch.pk, State.PROVISIONING)
             self.branch.machine = self.new_machine()
             Branch.objects.filter(pk=self.branch.pk, fence=self.lease.fence).update(machine=self.branch.machine)
+        elif self.branch.machine.state == MachineState.STOPPED:
+            forking.request_resume(self.branch.machine)
         return wait_until_ready(self.branch.machine.pk, self.watch.wishes)
 
     def new_machine(self) -> Machine:
@@ -120,7 +127,7 @@ class Driver:
 def recorder_for(branch: Branch, lease: Lease) -> Recorder:
     trace = branch.run.trace
     head = head_of(trace.pk, branch.name) or (EventId(branch.forked_at) if branch.forked_at else None)
-    return DatabaseRecorder(trace, branch.name, lease.guard, head)
+    return DatabaseRecorder(trace, branch.name, lease.guard, head, redactor=Redactor(registry.keys()))
 
 
 def conversation(branch: Branch) -> Conversation:

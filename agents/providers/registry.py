@@ -64,6 +64,12 @@ def make(kind: str, options: Any) -> Provider:
     return made
 
 
+def keys() -> list[str]:
+    """Every key that this process holds, so that none of them gets into a trace."""
+    names = {kind.key_env for kind in kinds().values() if kind.key_env}
+    return [key for name in sorted(names) if (key := env.text(name).strip())]
+
+
 def _key(name: str) -> str:
     if not name:
         return ""

@@ -7,7 +7,7 @@ import pytest
 from agents import lifecycle, runner
 from agents.models import Branch, Document, State
 from sandboxes.backends.gvisor import GvisorSandbox
-from tests.providers.wire import Status, WireServer
+from tests.providers.wire import KEY, Status, WireServer
 from tests.providers.wire.replies import action, message, text, thinking, use
 from traces.models import Event
 from traces.queries import stored
@@ -178,6 +178,15 @@ def uncached(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: uncached(inner) for key, inner in value.items() if key != "cache_control"}
     return [uncached(inner) for inner in value] if isinstance(value, list) else value
+
+
+def test_it_never_writes_a_key_into_the_trace(submit_to_claude: Submit, wire: WireServer) -> None:
+    branch = submit_to_claude()
+    wire.will(message(text(f"The key is {KEY}."), use("bash", command=f"echo {KEY} | tee key.txt")), done())
+    drive(branch)
+    written = str(list(Event.objects.filter(trace=branch.run.trace_id).values()))
+    assert KEY not in written
+    assert "[hidden]" in written
 
 
 def test_it_keeps_the_machine_of_a_task_that_says_so(
