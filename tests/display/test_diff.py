@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandboxes.display.diff import FEW, Bits, diff
+from sandboxes.display.diff import FEW, Bits, diff, same
 from sandboxes.display.screen import Box, Screen
 
 WIDTH, HEIGHT = 200, 150
@@ -80,3 +80,11 @@ def test_it_is_quick() -> None:
 
     assert min(seconds(noise) for _ in range(20)) < 0.05
     assert min(seconds(sparse) for _ in range(20)) < 0.05
+
+
+@given(st.lists(BOXES, max_size=2))
+def test_it_knows_the_same_screen_again(changes: list[Box]) -> None:
+    other = painted(changes)
+    other.rgbx[..., 3] = 7
+    assert same(blank(), other) == (diff(blank(), other).ratio == 0)
+    assert not same(blank(), blank(WIDTH + 1))

@@ -1,5 +1,7 @@
 """Reading a real desktop."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -102,3 +104,23 @@ def test_it_reads_the_same_screen_only_once(desktop: Desktop) -> None:
 def test_it_reads_nothing_where_there_is_nothing() -> None:
     for size in ((800, 1280), (5, 5), (1, 900)):
         assert ocr.read(Screen.from_rgb(np.full((*size, 3), 200, np.uint8))) == []
+
+
+WITHOUT = """
+import sys
+import numpy as np
+sys.modules["rapidocr"] = None
+from agents import ocr
+from sandboxes.display.screen import Screen
+from sandboxes.errors import Unavailable
+try:
+    ocr.read(Screen.from_rgb(np.zeros((50, 50, 3), np.uint8)))
+except Unavailable as error:
+    print(error)
+"""
+
+
+def test_it_names_the_package_that_is_missing() -> None:
+    told = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True).stdout
+    assert "the Python package rapidocr is missing" in told
+    assert "./godhand up" in told
