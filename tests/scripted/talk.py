@@ -14,6 +14,18 @@ from agents.turns import Answered, Call, Picture, Reply, Result, Said, Turn, Usa
 
 SIZE = (800, 600)
 ROW = 80
+WAITING = """
+[[step]]
+wait_for = "Ready"
+tries = 3
+every = 0.5
+{otherwise}
+say = "It is ready."
+
+[[step]]
+label = "late"
+say = "It is late."
+"""
 
 
 def drawn(*texts: str) -> Picture:
