@@ -18,6 +18,7 @@ from sandboxes.host import here
 from sandboxes.ids import new_id
 from sandboxes.images import store
 from sandboxes.network import Policy
+from sandboxes.snapshots import Snapshots
 
 from . import fake_internet
 from .test_isolation import gateway, host_reaches
@@ -190,6 +191,17 @@ def test_it_hands_the_policy_but_no_remembered_name_to_a_fork(strict_machine: Gv
         assert reached(child, (PUBLIC, 80), (OTHER, 80)) == {(PUBLIC, 80)}
     finally:
         child.destroy()
+
+
+def test_it_opens_a_fork_of_a_closed_machine(machine: GvisorSandbox, names: None) -> None:
+    saved = machine.snapshot("closed")
+    child = GvisorSandbox.fork(saved, new_id(), Options(policy=Policy("allowlist", ("listed.example:80",))))
+    try:
+        assert looked_up(child, "listed.example") == PUBLIC
+        assert reached(child, (PUBLIC, 80), (OTHER, 80)) == {(PUBLIC, 80)}
+    finally:
+        child.destroy()
+        Snapshots(here()).delete(saved.id)
 
 
 @pytest.mark.parametrize(
