@@ -22,6 +22,7 @@ from . import delivery, leases, lifecycle
 from .endings import Broken, Cancelled, Ending, Finished, LimitReached, Parked
 from .errors import AgentError
 from .history import Conversation, rebuild
+from .judging import judge_by
 from .keeping import BranchKeeper, wait_until_ready
 from .leases import Lease
 from .loop import Loop
@@ -71,12 +72,14 @@ class Driver:
         machine = self.machine()
         sandbox = machines.attach(machine)
         keeper = BranchKeeper(self.branch, machine, self.recorder)
+        provider = registry.make(self.task.provider, registry.read_options(self.task.provider, self.task.options))
         keeper.place = place = Workplace(
             sandbox,
-            registry.make(self.task.provider, registry.read_options(self.task.provider, self.task.options)),
+            provider,
             policy=Policy(NetworkPolicy(**self.task.network)),
             checks=from_json(self.task.checks),
             references=settings.HOST.home / "references" / self.task.pk,
+            judge=judge_by(provider, self.watch.wait),
             keeper=keeper,
             deliver=lambda path, title: delivery.take_out(self.branch, place.sandbox, self.recorder, path, title),
             fenced=self.lease.check,

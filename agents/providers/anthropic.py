@@ -78,20 +78,21 @@ class AnthropicProvider(Provider):
     def limits(self) -> PictureLimits:
         return self._dialect.limits
 
-    def complete(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec]) -> Reply:
+    def complete(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec], *, desktop: bool = True) -> Reply:
         from anthropic import APIError
 
-        request = sendable(self._request(system, turns, tools))
+        request = sendable(self._request(system, turns, tools, desktop))
         create: Callable[..., Any] = self._client.beta.messages.with_raw_response.create
         return self._service.ask(lambda: create(**request).read(), APIError, self._reply)
 
-    def _request(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec]) -> dict[str, Any]:
+    def _request(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec], desktop: bool) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": self.model,
             "max_tokens": self.options.max_tokens,
-            "tools": [self._computer(turns), *map(_custom_tool, tools)],
             "messages": self._messages(turns),
         }
+        if offered := [*([self._computer(turns)] if desktop else []), *map(_custom_tool, tools)]:
+            request["tools"] = offered
         if system.strip():
             request["system"] = [{"type": "text", "text": system}]
         if self._dialect.thinks:
@@ -99,7 +100,7 @@ class AnthropicProvider(Provider):
         if self.options.effort:
             request["output_config"] = {"effort": self.options.effort}
         self._mark(request)
-        betas = [self._dialect.beta] if self._dialect.beta else []
+        betas = [self._dialect.beta] if self._dialect.beta and desktop else []
         clearing = None if self._dialect.may_prune else _clearing(turns, tools)
         if clearing:
             request["context_management"] = {"edits": [clearing]}
@@ -175,7 +176,8 @@ class AnthropicProvider(Provider):
         """None of the marked blocks is part of a reply."""
         answers = [message["content"][-1] for message in request["messages"] if message["role"] == "user"]
         answers = [block for block in answers if block["type"] == "tool_result"]
-        for block in (request.get("system", request["tools"])[-1], *answers[-MARKED_TURNS:]):
+        prefix = request.get("system") or request.get("tools") or []
+        for block in (*prefix[-1:], *answers[-MARKED_TURNS:]):
             block["cache_control"] = {"type": "ephemeral", "ttl": self.options.cache_ttl}
 
     def _reply(self, message: Any) -> Reply:

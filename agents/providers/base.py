@@ -38,8 +38,8 @@ class Provider(ABC):
         """The pictures its service accepts."""
 
     @abstractmethod
-    def complete(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec]) -> Reply:
-        """One reply. The desktop is always among the tools and is not in `tools`.
+    def complete(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec], *, desktop: bool = True) -> Reply:
+        """One reply. The desktop is among the tools unless `desktop` says otherwise, and is not in `tools`.
 
         `turns` begins with Said; every Reply with calls is followed by Answered. A Reply of the same kind is sent back
         from its `raw`, byte for byte; one of another kind is told in this vendor's words.

@@ -84,21 +84,22 @@ class CompatibleProvider(Provider):
         options = self.options
         return PictureLimits(options.long_edge, options.max_pixels, multiple=options.multiple, media_type="image/png")
 
-    def complete(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec]) -> Reply:
+    def complete(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec], *, desktop: bool = True) -> Reply:
         from openai import APIError
 
-        request = sendable(self._request(system, turns, tools))
+        request = sendable(self._request(system, turns, tools, desktop))
         create: Callable[..., Any] = self._client.chat.completions.with_raw_response.create
         return self._service.ask(lambda: create(**request).content, APIError, self._reply)
 
-    def _request(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec]) -> dict[str, Any]:
+    def _request(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec], desktop: bool) -> dict[str, Any]:
         told = without_old_pictures(turns, self.options.keep, self.options.every)
         messages = [message for place in range(len(told)) for message in self._messages(told, place)]
         wished = {"temperature": self.options.temperature, "reasoning_effort": self.options.effort or None}
+        offered = [*([self._computer()] if desktop else []), *tools]
         return {
             "model": self.model,
             "messages": [*([{"role": "system", "content": system}] if system.strip() else []), *messages],
-            "tools": [_function(self._computer()), *map(_function, tools)],
+            **({"tools": list(map(_function, offered))} if offered else {}),
             "max_tokens": self.options.max_tokens,
             **{name: value for name, value in wished.items() if value is not None},
         }

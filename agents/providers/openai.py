@@ -68,20 +68,20 @@ class OpenAIProvider(Provider):
     def limits(self) -> PictureLimits:
         return LIMITS
 
-    def complete(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec]) -> Reply:
+    def complete(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec], *, desktop: bool = True) -> Reply:
         from openai import APIError
 
-        request = sendable(self._request(system, turns, tools))
+        request = sendable(self._request(system, turns, tools, desktop))
         create: Callable[..., Any] = self._client.responses.with_raw_response.create
         return self._service.ask(lambda: create(**request).content, APIError, self._reply)
 
-    def _request(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec]) -> dict[str, Any]:
+    def _request(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec], desktop: bool) -> dict[str, Any]:
         options = self.options
         reasoning = {"effort": options.effort, "summary": options.summary}
         request: dict[str, Any] = {
             "model": self.model,
             "input": [item for place in range(len(turns)) for item in self._items(turns, place)],
-            "tools": [{"type": "computer"}, ZOOM, *map(_function, tools)],
+            "tools": [*([{"type": "computer"}, ZOOM] if desktop else []), *map(_function, tools)],
             "max_output_tokens": options.max_tokens,
             "store": False,
             "include": ["reasoning.encrypted_content"],

@@ -19,6 +19,7 @@ def complete_with_patience(
     turns: Sequence[Turn],
     tools: Sequence[ToolSpec],
     *,
+    desktop: bool = True,
     attempts: int = ATTEMPTS,
     wait: Callable[[float], None] = time.sleep,
     chance: Callable[[], float] = random.random,
@@ -30,7 +31,7 @@ def complete_with_patience(
     """
     for attempt in range(attempts):
         try:
-            return provider.complete(system, turns, tools)
+            return provider.complete(system, turns, tools, desktop=desktop)
         except ProviderError as error:
             if error.permanent or attempt == attempts - 1:
                 raise

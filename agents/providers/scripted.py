@@ -72,7 +72,9 @@ class ScriptedProvider(Provider):
         """Wide enough that the frame is the screen."""
         return PictureLimits(long_edge=8192)
 
-    def complete(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec]) -> Reply:
+    def complete(self, system: str, turns: Sequence[Turn], tools: Sequence[ToolSpec], *, desktop: bool = True) -> Reply:
+        if not desktop:
+            raise ProviderError("A script has no opinion: name another model for what a model judges.", permanent=True)
         view = View(turns, self.kind)
         if self._function is not None:
             return self._from_function(self._function(turns), view)

@@ -1,5 +1,6 @@
 """A branch from its goal to its end, with a model behind a wire and a real desktop."""
 
+import json
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from .conftest import Submit
 from .story import actions, story, told
 
 pytestmark = pytest.mark.django_db(transaction=True)
+JUDGED = {"name": "judge", "kind": "model_judges", "question": "Is it fine?"}
 HAS_43 = {"name": "forty-three", "kind": "file_contains", "path": "out.txt", "text": "43"}
 
 
@@ -69,9 +71,18 @@ def test_it_fails_when_the_claim_is_never_borne_out(submit_to_claude: Submit, wi
 
 
 def test_it_never_blames_the_agent_for_a_check_that_cannot_be_done(submit_to_claude: Submit, wire: WireServer) -> None:
-    branch = submit_to_claude(checks=[{"name": "judge", "kind": "model_judges", "question": "Is it fine?"}])
-    wire.will(done())
+    branch = submit_to_claude(checks=[JUDGED])
+    wire.will(done(), message(text("Looks fine to me.")))
     assert drive(branch).state == State.INFRA_ERROR
+
+
+def test_it_lets_the_model_judge_without_any_tool(submit_to_claude: Submit, wire: WireServer) -> None:
+    branch = submit_to_claude(checks=[JUDGED])
+    no, yes = (json.dumps({"passed": passed, "reason": "The screen says so."}) for passed in (False, True))
+    wire.will(done(), message(text(no)), done(), message(text(f"```json\n{yes}\n```")))
+    assert drive(branch).state == State.SUCCEEDED
+    assert "The judge says no: The screen says so." in told(branch, "done")[0]
+    assert ["tools" in request.body for request in wire.requests] == [True, False, True, False]
 
 
 def test_it_stops_a_batch_at_the_first_failure(submit_to_claude: Submit, wire: WireServer) -> None:
