@@ -151,6 +151,8 @@ class GvisorSandbox(Sandbox):
         return Endpoint(self.handle["address"], VNC_PORT, GUEST_PORT, self.handle["token"])
 
     def snapshot(self, label: str) -> SnapshotRef:
+        if not self.alive():
+            raise Gone("The machine could not be saved: it is not there.")
         store = Snapshots(self.host)
         with store.making() as (snapshot_id, directory):
             saved = directory / CHECKPOINT
