@@ -54,6 +54,8 @@ def test_it_lets_a_newcomer_watch_drive_and_destroy_a_machine(running: Up, page:
 
     page.get_by_role("button", name="Take control").click()
     expect(page.locator("[data-who-chip]")).to_have_text("You are driving")
+    manager = ("env", "DISPLAY=:1", "wmctrl", "-m")
+    assert wait_until(lambda: "Openbox" in in_machine(installation, machine_id, *manager), 60)
     page.keyboard.press("Control+Alt+t")
     windows = ("env", "DISPLAY=:1", "wmctrl", "-lx")
     assert wait_until(lambda: "lxterminal" in in_machine(installation, machine_id, *windows), 60)
