@@ -87,9 +87,9 @@ def snapshot(parent: GvisorSandbox) -> Iterator[SnapshotRef]:
         Snapshots(here()).delete(ref.id)
 
 
-def fork(ref: SnapshotRef) -> tuple[GvisorSandbox, float]:
+def fork(ref: SnapshotRef, name: str = "") -> tuple[GvisorSandbox, float]:
     began = time.perf_counter()
-    child = GvisorSandbox.fork(ref, new_id())
+    child = GvisorSandbox.fork(ref, name or new_id())
     with child.desktop() as desktop:
         desktop.screenshot()
     return child, (time.perf_counter() - began) * 1000
@@ -114,13 +114,15 @@ def expect(what: str, held: bool) -> None:
 
 
 def four_children(parent: GvisorSandbox) -> tuple[float, int]:
-    with snapshot(parent) as ref, ThreadPoolExecutor(4) as pool:
-        began = time.perf_counter()
-        children = list(pool.map(fork, [ref] * 4))
-        took = (time.perf_counter() - began) * 1000
-    for child, _ in children:
-        child.destroy()
-    return took, ref.size
+    names = [new_id() for _ in range(4)]
+    try:
+        with snapshot(parent) as ref, ThreadPoolExecutor(4) as pool:
+            began = time.perf_counter()
+            list(pool.map(lambda name: fork(ref, name), names))
+            return (time.perf_counter() - began) * 1000, ref.size
+    finally:
+        for name in names:
+            GvisorSandbox.attach({"id": name}).destroy()
 
 
 def resident(machine: GvisorSandbox) -> float:
