@@ -1,23 +1,16 @@
 """The folder is the registry: a backend is one file in `backends/`, named after its kind."""
 
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 
 from . import backends
 from .base import Sandbox
 from .errors import Unavailable
+from .folder import defined_in
 
 
 @cache
 def kinds() -> dict[str, type[Sandbox]]:
-    found = {}
-    for module_info in iter_modules(backends.__path__):
-        module = import_module(f"{backends.__name__}.{module_info.name}")
-        for value in vars(module).values():
-            if isinstance(value, type) and issubclass(value, Sandbox) and value.__module__ == module.__name__:
-                found[module_info.name] = value
-    return found
+    return defined_in(backends, Sandbox)  # type: ignore[type-abstract]
 
 
 def backend(kind: str) -> type[Sandbox]:

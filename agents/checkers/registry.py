@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
+
+from sandboxes.folder import defined_in
 
 from .. import checkers
 from ..errors import BadTask
@@ -15,14 +15,7 @@ from .base import Checker, is_needed, shown
 
 @cache
 def kinds() -> dict[str, type[Checker]]:
-    found = {}
-    for module_info in iter_modules(checkers.__path__):
-        module = import_module(f"{checkers.__name__}.{module_info.name}")
-        for value in vars(module).values():
-            if isinstance(value, type) and issubclass(value, Checker) and value.__module__ == module.__name__:
-                found[module_info.name] = value
-    del found["base"]
-    return found
+    return defined_in(checkers, Checker)  # type: ignore[type-abstract]
 
 
 def checker(kind: object, options: Mapping[str, Any]) -> Checker:

@@ -6,11 +6,10 @@ Files that begin with an underscore, and those without a Provider of their own, 
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any
 
 from sandboxes import env
+from sandboxes.folder import defined_in
 
 from .. import providers
 from ..errors import BadTask, ProviderError
@@ -20,16 +19,7 @@ from .pricing import Price
 
 @cache
 def kinds() -> dict[str, type[Provider]]:
-    found = {}
-    for module_info in iter_modules(providers.__path__):
-        if module_info.name.startswith("_"):
-            continue
-        module = import_module(f"{providers.__name__}.{module_info.name}")
-        for value in vars(module).values():
-            own = isinstance(value, type) and issubclass(value, Provider) and value.__module__ == module.__name__
-            if own and value is not Provider:
-                found[module_info.name] = value
-    return found
+    return defined_in(providers, Provider)  # type: ignore[type-abstract]
 
 
 def provider(kind: str) -> type[Provider]:

@@ -1,8 +1,8 @@
 """The folder is the registry: a tool is one file here."""
 
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
+
+from sandboxes.folder import defined_in
 
 from .. import tools
 from ..errors import BadCall
@@ -11,14 +11,7 @@ from .base import Tool
 
 @cache
 def all_tools() -> dict[str, Tool]:
-    found = {}
-    for module_info in iter_modules(tools.__path__):
-        module = import_module(f"{tools.__name__}.{module_info.name}")
-        for value in vars(module).values():
-            own = isinstance(value, type) and issubclass(value, Tool) and value.__module__ == module.__name__
-            if own and value is not Tool:
-                found[value.name] = value()
-    return found
+    return {made.name: made() for made in defined_in(tools, Tool).values()}  # type: ignore[type-abstract]
 
 
 def tool(name: str) -> Tool:

@@ -1,7 +1,14 @@
-"""What a trace tells, in few words."""
+"""Driving a branch, and what its trace tells in few words."""
 
+from agents import runner
 from agents.models import Branch
 from traces.models import Event
+
+
+def drive(branch: Branch) -> Branch:
+    runner.drive(branch.pk)
+    branch.refresh_from_db()
+    return branch
 
 
 def story(branch: Branch) -> list[str]:

@@ -156,7 +156,10 @@ def test_it_refuses_a_worker_that_was_stopped_for_too_long(
 def test_it_reaches_the_goal_through_twenty_deaths(
     submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Callable[[], int]
 ) -> None:
-    """The model looks at the count on each turn, as one that sees the screen would."""
+    """The model looks at the count on each turn, as one that sees the screen would.
+
+    The sleep is no wait for anything: it is the moment of death.
+    """
     dice, kills = random.Random(1), 0
     goal = 0
     while kills < 20:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from agents import runner
 from agents.models import Branch, State
 from godhand_web.cli.processes import wait_until
 from godhand_web.cli.system import REDIS_PROGRAMS
@@ -25,7 +24,7 @@ from tests.providers.wire.replies import action, message, use
 from traces.models import Event
 
 from .conftest import MODEL, Submit
-from .story import actions, story
+from .story import actions, drive, story
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -54,12 +53,6 @@ def branch(frail: GvisorSandbox, submit_to_claude: Submit) -> Branch:
 
 def done() -> dict[str, Any]:
     return message(use("done", summary="Done."))
-
-
-def drive(branch: Branch) -> Branch:
-    runner.drive(branch.pk)
-    branch.refresh_from_db()
-    return branch
 
 
 def test_it_says_that_the_machine_died_and_blames_nobody(

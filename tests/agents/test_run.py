@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agents import lifecycle, runner
-from agents.models import Branch, Document, State
+from agents.models import Document, State
 from sandboxes.backends.gvisor import GvisorSandbox
 from tests.providers.wire import KEY, Status, WireServer
 from tests.providers.wire.replies import action, message, text, thinking, use
@@ -14,7 +14,7 @@ from traces.models import Event
 from traces.queries import stored
 
 from .conftest import Submit
-from .story import actions, story, told
+from .story import actions, drive, story, told
 
 pytestmark = pytest.mark.django_db(transaction=True)
 JUDGED = {"name": "judge", "kind": "model_judges", "question": "Is it fine?"}
@@ -27,12 +27,6 @@ def write(content: str) -> dict[str, object]:
 
 def done() -> dict[str, object]:
     return message(use("done", summary="It is written."))
-
-
-def drive(branch: Branch) -> Branch:
-    runner.drive(branch.pk)
-    branch.refresh_from_db()
-    return branch
 
 
 def test_it_works_on_a_task_to_its_end(submit_to_claude: Submit, wire: WireServer) -> None:
