@@ -1,6 +1,6 @@
 """The only place that decides who may see and do what. Pages, sockets and the gate all ask here.
 
-Owners see and drive their own machines and snapshots, staff see and drive all. Whatever a person may not see does
+Owners see and drive their own machines, snapshots and traces, staff those of all. Whatever a person may not see does
 not exist for them: callers answer 404, never 403.
 """
 
@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from sandboxes.models import Machine, Snapshot
+from traces.models import Trace
 
 from .models import User
 
@@ -46,6 +47,25 @@ def snapshot_or_404(person: Person, snapshot_id: str) -> Snapshot:
     if snapshot is None:
         raise Http404
     return snapshot
+
+
+def visible_traces(person: Person) -> QuerySet[Trace]:
+    """Without the copies that links show."""
+    if not isinstance(person, User) or not person.is_active:
+        return Trace.objects.none()
+    listed = Trace.objects.filter(copy_of="")
+    return listed if person.is_staff else listed.filter(owner=person)
+
+
+def trace_or_404(person: Person, trace_id: str) -> Trace:
+    trace = visible_traces(person).filter(pk=trace_id).first()
+    if trace is None:
+        raise Http404
+    return trace
+
+
+def may_change_trace(person: Person, trace: Trace) -> bool:
+    return isinstance(person, User) and person.is_active and (person.is_staff or trace.owner_id == person.pk)
 
 
 def role_on(person: Person, machine: Machine) -> Role | None:

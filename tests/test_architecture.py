@@ -13,12 +13,24 @@ APPS = {
     "sandboxes": set[str](),
     "traces": set[str](),
     "agents": {"sandboxes", "traces"},
-    "godhand_web": {"agents", "sandboxes"},
+    "godhand_web": {"agents", "sandboxes", "traces"},
     "bench": {"agents", "godhand_web", "sandboxes", "traces"},
 }
 SHELL = {
     "sandboxes": {"apps", "forking", "lifecycle", "models", "publish", "reaper", "screenshots", "tasks"},
-    "traces": {"apps", "drafts", "ledger", "lifecycle", "models", "publish", "queries", "recorder", "storage", "tasks"},
+    "traces": {
+        "apps",
+        "drafts",
+        "fields",
+        "ledger",
+        "lifecycle",
+        "models",
+        "publish",
+        "queries",
+        "recorder",
+        "storage",
+        "tasks",
+    },
     "agents": {
         "api",
         "apps",

@@ -9,8 +9,7 @@ A planned action without an intent was never begun, so whoever takes over a bran
 intent may have happened. Only `ledger.py` writes.
 """
 
-import json
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -19,29 +18,16 @@ from django.utils import timezone
 
 from . import events
 from .errors import Closed
+from .fields import ExactJSON
 from .ids import new_id
-
-if TYPE_CHECKING:
-    _TextField = models.TextField[Any, Any]
-else:
-    _TextField = models.TextField
-
-
-class ExactJSON(_TextField):
-    """Comes back as it went in, on every database: the order of keys, NUL, and halves of surrogate pairs."""
-
-    def from_db_value(self, value: str | None, *_: object) -> Any:
-        return None if value is None else json.loads(value)
-
-    def get_prep_value(self, value: Any) -> str | None:
-        return None if value is None else json.dumps(value, separators=(",", ":"))
 
 
 class Trace(models.Model):
     """`meta` repeats what a page must show, so that a trace needs nobody else. `state` mirrors that of its run.
 
     `next_seq` numbers the events. `revision` counts what was written, the ends of actions too: a page asks for what
-    came after the revision it knows.
+    came after the revision it knows. A `copy_of` another was made for a link, and is in no list. What is `kept` never
+    gets too old.
     """
 
     id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
@@ -56,6 +42,8 @@ class Trace(models.Model):
     tokens = models.PositiveBigIntegerField(default=0)
     cost = models.FloatField(default=0)
     bytes = models.PositiveBigIntegerField(default=0)
+    copy_of = models.CharField(max_length=12, blank=True)
+    kept = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
 
@@ -151,3 +139,100 @@ class Reference(models.Model):
 
     def __str__(self) -> str:
         return f"{self.trace_id} {self.blob_id}"
+
+
+class ScreenText(models.Model):
+    """What was read on a picture, and where: each spot is a text with its x, y, width and height."""
+
+    blob = models.OneToOneField(Blob, primary_key=True, on_delete=models.CASCADE, related_name="screen_text")
+    text = models.TextField()
+    spots = ExactJSON(default=list)
+
+    objects: ClassVar[models.Manager["ScreenText"]] = models.Manager()
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class Remark(models.Model):
+    """What a person wrote beside a step. It is no part of the story, so it may be taken back."""
+
+    event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="remarks")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    text = models.TextField()
+    at = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[models.Manager["Remark"]] = models.Manager()
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class Share(models.Model):
+    """A link to a redacted copy that never changes. Only the token's hash is stored.
+
+    `report` says what was hidden in the copy. A live link has no copy: it shows the run itself, and ends with it.
+    """
+
+    id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="shares")
+    source = models.ForeignKey(Trace, null=True, on_delete=models.SET_NULL, related_name="shares")
+    copy = models.OneToOneField(Trace, null=True, on_delete=models.SET_NULL, related_name="share")
+    token_hash = models.CharField(max_length=64, unique=True)
+    scope = ExactJSON(default=dict)
+    report = ExactJSON(default=dict)
+    downloads = models.BooleanField(default=False)
+    views = models.PositiveIntegerField(default=0)
+    most_views = models.PositiveIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    seen_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects: ClassVar[models.Manager["Share"]] = models.Manager()
+
+    class Meta:
+        ordering = ("-created_at",)
+
+    def __str__(self) -> str:
+        return f"link {self.pk} to {self.source_id}"
+
+
+class JobState(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Job(models.Model):
+    """Work on a trace that takes a while: an export, an import, a copy for a link. `result` is a file's name."""
+
+    id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="jobs")
+    trace = models.ForeignKey(Trace, null=True, on_delete=models.CASCADE, related_name="jobs")
+    kind = models.CharField(max_length=20)
+    options = ExactJSON(default=dict)
+    state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.QUEUED)
+    cancelled = models.BooleanField(default=False)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    detail = models.TextField(blank=True)
+    result = models.CharField(max_length=300, blank=True)
+    size = models.PositiveBigIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    beat_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects: ClassVar[models.Manager["Job"]] = models.Manager()
+
+    class Meta:
+        ordering = ("-created_at",)
+        indexes = (models.Index(fields=["owner", "-created_at"]),)
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.trace_id} ({self.state})"

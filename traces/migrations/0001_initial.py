@@ -3,7 +3,7 @@
 import django.db.models.deletion
 import django.utils.timezone
 import traces.ids
-import traces.models
+import traces.fields
 from django.conf import settings
 from django.db import migrations, models
 
@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
                 ('id', models.CharField(default=traces.ids.new_id, editable=False, max_length=12, primary_key=True, serialize=False)),
                 ('title', models.CharField(max_length=200)),
                 ('version', models.PositiveSmallIntegerField(default=1)),
-                ('meta', traces.models.ExactJSON(default=dict)),
+                ('meta', traces.fields.ExactJSON(default=dict)),
                 ('state', models.CharField(blank=True, max_length=20)),
                 ('next_seq', models.PositiveBigIntegerField(default=1)),
                 ('revision', models.PositiveBigIntegerField(default=0)),
@@ -69,13 +69,13 @@ class Migration(migrations.Migration):
                 ('kind', models.CharField(max_length=12)),
                 ('turn', models.PositiveIntegerField()),
                 ('name', models.CharField(blank=True, max_length=100)),
-                ('data', traces.models.ExactJSON()),
+                ('data', traces.fields.ExactJSON()),
                 ('fate', models.CharField(blank=True, max_length=10)),
                 ('ok', models.BooleanField(null=True)),
                 ('op_id', models.CharField(blank=True, max_length=64)),
-                ('act', traces.models.ExactJSON(null=True)),
-                ('result', traces.models.ExactJSON(null=True)),
-                ('raw', traces.models.ExactJSON(null=True)),
+                ('act', traces.fields.ExactJSON(null=True)),
+                ('result', traces.fields.ExactJSON(null=True)),
+                ('raw', traces.fields.ExactJSON(null=True)),
                 ('before', models.CharField(blank=True, max_length=64)),
                 ('after', models.CharField(blank=True, max_length=64)),
                 ('tokens', models.PositiveBigIntegerField(default=0)),

@@ -1,0 +1,176 @@
+"""What an event says to a person, in one plain line. It is text: whoever shows it escapes it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .events import Fate, Kind, Outcome, Recorded
+
+LONGEST = 120
+BUTTONS = {2: "Middle-clicked", 3: "Right-clicked", 8: "Clicked back", 9: "Clicked forward"}
+TIMES = {2: "Double-clicked", 3: "Triple-clicked"}
+FATES = {Fate.PLANNED: " (planned)", Fate.INTENT: " …", Fate.UNCERTAIN: " (uncertain)", Fate.REFUSED: " (refused)"}
+
+Values = Mapping[str, Any]
+
+
+def sentence(event: Recorded) -> str:
+    return _short(SENTENCES[event.kind](event))
+
+
+def icon(event: Recorded) -> str:
+    """The name of a Lucide icon."""
+    if event.kind == Kind.ACTION:
+        return ACTION_ICONS.get(_verb(event), "wrench")
+    if event.kind == Kind.MESSAGE:
+        return MESSAGE_ICONS.get(event.name, "message-square")
+    return ICONS[event.kind]
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def _action(event: Recorded) -> str:
+    act = event.act or {}
+    verb = act.get("action")
+    said = ACTS[verb](act) if verb in ACTS else _called(event)
+    return _short(said)[: LONGEST - 12] + FATES.get(event.fate, "")
+
+
+def _called(event: Recorded) -> str:
+    given = event.data.get("input")
+    given = given if isinstance(given, dict) else {}
+    call = CALLS.get(event.name)
+    return call(given) if call else event.name.replace("_", " ").capitalize()
+
+
+def _verb(event: Recorded) -> str:
+    return str((event.act or {}).get("action") or event.name)
+
+
+def _at(act: Values, x: str = "x", y: str = "y") -> str:
+    return f"{act[x]}, {act[y]}" if act.get(x) is not None else "the pointer"
+
+
+def _click(act: Values) -> str:
+    held = f" with {act['holding']}" if act.get("holding") else ""
+    clicked = BUTTONS.get(act.get("button", 1)) or TIMES.get(act.get("count", 1)) or "Clicked"
+    return f"{clicked} at {_at(act)}{held}"
+
+
+def _scroll(act: Values) -> str:
+    down, right = act.get("down", 0), act.get("right", 0)
+    way = ("down" if down > 0 else "up") if down else ("right" if right > 0 else "left")
+    return f"Scrolled {way} by {abs(down or right)} at {_at(act)}"
+
+
+def _key(act: Values) -> str:
+    times = f" {act['repeat']} times" if act.get("repeat", 1) > 1 else ""
+    return f"Pressed {act.get('chord', '')}{times}"
+
+
+ACTS: Mapping[Any, Callable[[Values], str]] = {
+    "Click": _click,
+    "Move": lambda act: f"Moved to {_at(act)}",
+    "MouseDown": lambda act: f"Held the button down at {_at(act)}",
+    "MouseUp": lambda act: f"Let the button go at {_at(act)}",
+    "Drag": lambda act: f"Dragged from {_at(act)} to {_at(act, 'to_x', 'to_y')}",
+    "Scroll": _scroll,
+    "Type": lambda act: f"Typed “{act.get('text', '')}”",
+    "Key": _key,
+    "Hold": lambda act: f"Held {act.get('chord', '')} for {act.get('seconds', 0):g} s",
+    "Wait": lambda act: f"Waited {act.get('seconds', 0):g} s",
+}
+FILE_VERBS = {"view": "Read", "create": "Wrote", "edit": "Edited", "list": "Listed"}
+CALLS: Mapping[str, Callable[[Values], str]] = {
+    "bash": lambda given: f"Ran {given.get('command') or 'a new shell'}",
+    "files": lambda given: f"{FILE_VERBS.get(str(given.get('verb')), 'Used')} {given.get('path', 'a file')}",
+    "machine": lambda given: f"Machine: {given.get('verb', '')}",
+    "check": lambda given: f"Checked {given.get('name') or 'the result'}",
+    "request_human": lambda given: f"Asked for help: {given.get('question') or given.get('reason') or ''}",
+    "deliver": lambda given: f"Delivered {given.get('path', 'a file')}",
+    "done": lambda given: f"Says it is done: {given.get('claim') or given.get('summary') or ''}".rstrip(": "),
+    "screenshot": lambda given: "Looked at the screen",
+    "zoom": lambda given: "Looked closer",
+    "cursor_position": lambda given: "Asked where the pointer is",
+}
+
+
+def _verify(event: Recorded) -> str:
+    outcomes = [finding["outcome"] for finding in event.data["findings"]]
+    counts = [f"{outcomes.count(one)} {one}" for one in Outcome if one in outcomes]
+    return f"Checks: {', '.join(counts) or 'none'}"
+
+
+def _message(event: Recorded) -> str:
+    return str(event.data.get("text") or event.data.get("reasoning") or event.name)
+
+
+def _file(event: Recorded) -> str:
+    return f"{event.data['name']} came {'in' if event.data['direction'] == 'in' else 'out'}"
+
+
+def _snapshot(event: Recorded) -> str:
+    label = event.data.get("label")
+    return f"Snapshot “{label}”" if label else "Snapshot"
+
+
+def _plain(event: Recorded) -> str:
+    return str(event.data.get("text") or event.data.get("reason") or event.name or event.kind).capitalize()
+
+
+def _observation(event: Recorded) -> str:
+    machine = event.data.get("machine")
+    return f"Machine {machine} is ready" if machine else _plain(event)
+
+
+SENTENCES: Mapping[Kind, Callable[[Recorded], str]] = {
+    Kind.MESSAGE: _message,
+    Kind.ACTION: _action,
+    Kind.OBSERVATION: _observation,
+    Kind.VERIFY: _verify,
+    Kind.SNAPSHOT: _snapshot,
+    Kind.FORK: _plain,
+    Kind.SELECT: _plain,
+    Kind.TAKEOVER: _plain,
+    Kind.FILE: _file,
+    Kind.LIMIT: _plain,
+    Kind.ERROR: _plain,
+    Kind.POLICY: _plain,
+}
+ICONS = {
+    Kind.OBSERVATION: "monitor",
+    Kind.VERIFY: "list-checks",
+    Kind.SNAPSHOT: "camera",
+    Kind.FORK: "git-fork",
+    Kind.SELECT: "trophy",
+    Kind.TAKEOVER: "hand",
+    Kind.FILE: "file",
+    Kind.LIMIT: "gauge",
+    Kind.ERROR: "circle-alert",
+    Kind.POLICY: "shield-ban",
+}
+MESSAGE_ICONS = {"goal": "target", "reply": "message-square", "note": "sticky-note", "hint": "lightbulb"}
+ACTION_ICONS = {
+    "Click": "mouse-pointer-click",
+    "Move": "mouse-pointer",
+    "MouseDown": "mouse-pointer-click",
+    "MouseUp": "mouse-pointer-click",
+    "Drag": "move",
+    "Scroll": "mouse",
+    "Type": "keyboard",
+    "Key": "keyboard",
+    "Hold": "keyboard",
+    "Wait": "hourglass",
+    "bash": "terminal",
+    "files": "file-pen",
+    "machine": "server",
+    "check": "list-checks",
+    "request_human": "hand-helping",
+    "deliver": "package-check",
+    "done": "flag",
+    "screenshot": "eye",
+    "zoom": "zoom-in",
+    "cursor_position": "crosshair",
+}
