@@ -13,6 +13,7 @@ from sandboxes.errors import SandboxError
 from sandboxes.host import here
 from sandboxes.ids import new_id
 from sandboxes.images import store
+from sandboxes.limits import control_groups
 
 from .fork import resident
 from .stats import milliseconds, p50, p95, report
@@ -64,7 +65,7 @@ def shoot(machine: GvisorSandbox) -> None:
 
 
 def on_host() -> dict[str, set[str]]:
-    """Everything of ours that a machine adds to its host."""
+    """Everything of ours that machines add to their host."""
     links = {path.name for path in Path("/sys/class/net").iterdir() if path.name.startswith("ghv")}
     mounts = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
     processes = {
@@ -74,6 +75,7 @@ def on_host() -> dict[str, set[str]]:
     }
     return {
         "namespaces": set(network.owned_ids(here())),
+        "groups": control_groups(network.namespace_name(here(), "")),
         "links": links,
         "mounts": {mount for mount in mounts if "gh-" in mount},
         "processes": processes,

@@ -6,14 +6,17 @@ removed, and where it answers; commands, files and the screen follow from the en
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Self
 
 from .display.desktop import Desktop
+from .fence import Guard
 from .guest.client import ExecResult, Guest
 from .images.store import Image
+from .lifeline import NO_LIFELINE, Lifeline
 from .snapshots import SnapshotRef
 
 Handle = dict[str, Any]
@@ -46,6 +49,8 @@ class Sandbox(ABC):
     Options: ClassVar[type]
 
     handle: Handle
+    guard: Guard = nullcontext
+    """Of whoever acts through this object: connections made from now on send under it."""
 
     @classmethod
     @abstractmethod
@@ -114,14 +119,18 @@ class Sandbox(ABC):
     def root_shell(self) -> list[str]:
         """The host's command that opens a root shell in the machine on the caller's terminal."""
 
+    def lifeline(self) -> Lifeline:
+        """For one who waits for the machine, and closes it. Raises Ended when it is known to have ended."""
+        return NO_LIFELINE
+
     def guest(self) -> Guest:
         endpoint = self.endpoint()
-        return Guest(endpoint.host, endpoint.guest_port, endpoint.token)
+        return Guest(endpoint.host, endpoint.guest_port, endpoint.token, lifeline=self.lifeline, guard=self.guard)
 
     def desktop(self) -> Desktop:
         """A new connection to the screen. The caller closes it. Raises Gone when nothing answers."""
         endpoint = self.endpoint()
-        return Desktop.connect(endpoint.host, endpoint.vnc_port)
+        return Desktop.connect(endpoint.host, endpoint.vnc_port, self.lifeline(), self.guard)
 
     def exec(
         self,

@@ -9,6 +9,7 @@ from .limits import Limits, resources, rlimits, tmpfs_sizes
 from .network import namespace_path
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# CAP_SYS_ADMIN is for init, which mounts /proc and gives it up before it starts anything.
 CAPABILITIES = [
     "CAP_CHOWN",
     "CAP_DAC_OVERRIDE",
@@ -19,6 +20,7 @@ CAPABILITIES = [
     "CAP_SETUID",
     "CAP_SETPCAP",
     "CAP_NET_BIND_SERVICE",
+    "CAP_SYS_ADMIN",
     "CAP_SYS_CHROOT",
     "CAP_AUDIT_WRITE",
 ]

@@ -5,9 +5,12 @@ SandboxError
 │   └── NotBuilt     the image has not been built on this host yet
 ├── BuildFailed      an image could not be built
 ├── Gone             the machine is not there any more, or does not answer
+│   └── Ended        its process has ended: nothing will ever answer
 ├── Refused          the machine answered and said no: bad token, bad request, unknown user
 ├── TimedOut         a command took longer than it was given; its whole process tree is dead
 └── OutputLimit      a command or file gave more bytes than the caller allowed
+
+Taken is no fault of the machine, so it is none of these: somebody else drives it now, and nothing was sent.
 
 Missing files, directories in place of files and forbidden paths are Python's own FileNotFoundError,
 IsADirectoryError and PermissionError. A program that is missing or fails is a result, not an error.
@@ -34,6 +37,10 @@ class Gone(SandboxError):
     pass
 
 
+class Ended(Gone):
+    pass
+
+
 class Refused(SandboxError):
     pass
 
@@ -43,4 +50,8 @@ class TimedOut(SandboxError):
 
 
 class OutputLimit(SandboxError):
+    pass
+
+
+class Taken(Exception):
     pass

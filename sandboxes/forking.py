@@ -7,19 +7,31 @@ from . import lifecycle, templates
 from .errors import Refused, SandboxError
 from .host import here
 from .models import ENDED, Machine, Snapshot, State
+from .network import Policy
 from .snapshots import SnapshotRef, Snapshots
 
 UNCLAIMED_SECONDS = 600
+
+going_back: set[str] = set()
+"""Machines that are not there for a moment, and not lost. One process does all that is done to a host's machines."""
 
 
 def request_snapshot(machine: Machine, label: str) -> None:
     lifecycle.enqueue("snapshot", machine, label)
 
 
-def request_fork(snapshot: Snapshot, owner: lifecycle.Person, *, name: str = "") -> Machine:
-    """A queued machine that begins where the snapshot was taken. Raises SlotsUsed."""
+def request_fork(
+    snapshot: Snapshot, owner: lifecycle.Person, *, name: str = "", network: Policy | None = None
+) -> Machine:
+    """A queued machine that begins where the snapshot was taken, with its network unless named. Raises SlotsUsed."""
     return lifecycle.queue_machine(
-        owner, image=snapshot.image, digest=snapshot.image_digest, name=name, kind=snapshot.backend, made_from=snapshot
+        owner,
+        image=snapshot.image,
+        digest=snapshot.image_digest,
+        name=name,
+        kind=snapshot.backend,
+        made_from=snapshot,
+        network=network,
     )
 
 
@@ -77,14 +89,17 @@ def restore(machine_id: str, snapshot_id: str) -> None:
     machine = Machine.objects.filter(pk=machine_id, state=State.READY).first()
     if machine is None:
         return
+    going_back.add(machine_id)
     try:
         ref = Snapshots(here()).find(snapshot_id)
         sandbox = lifecycle.attach(machine)
         sandbox.restore(ref)
+        Machine.objects.filter(pk=machine_id).update(handle=sandbox.handle, made_from=snapshot_id)
     except SandboxError as error:
         lifecycle.lose(machine_id, f"It could not go back to its snapshot: {error}")
         return
-    Machine.objects.filter(pk=machine_id).update(handle=sandbox.handle, made_from=snapshot_id)
+    finally:
+        going_back.discard(machine_id)
     lifecycle.note(machine, "Back at its snapshot")
 
 

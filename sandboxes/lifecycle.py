@@ -15,7 +15,7 @@ from .base import Sandbox
 from .errors import SandboxError
 from .host import here
 from .images import store
-from .models import ENDED, Event, Machine, Snapshot, State
+from .models import OFF_HOST, Event, Machine, Snapshot, State
 from .network import Policy
 from .registry import backend
 from .snapshots import Snapshots
@@ -108,7 +108,7 @@ def queue_machine(
 ) -> Machine:
     backend(kind)
     with transaction.atomic():
-        if Machine.objects.exclude(state__in=ENDED).count() >= settings.MACHINE_SLOTS:
+        if Machine.objects.exclude(state__in=OFF_HOST).count() >= settings.MACHINE_SLOTS:
             raise SlotsUsed(
                 f"All {settings.MACHINE_SLOTS} machine slots are in use: destroy a machine, or raise GODHAND_MACHINES."
             )
@@ -161,6 +161,7 @@ def _bring_up(machine: Machine) -> None:
         if move(machine.pk, State.BOOTING, "Starting the desktop"):
             if not sandbox.alive():
                 sandbox.start()
+                Machine.objects.filter(pk=machine.pk).update(handle=sandbox.handle)
             if move(machine.pk, State.READY, "Desktop is up"):
                 return
     except BaseException:
@@ -174,7 +175,8 @@ def _made(machine: Machine) -> Sandbox:
     """From its snapshot, else from the image's template, else from the image; the first two are running already."""
     kind = backend(machine.backend)
     if machine.made_from_id:
-        return kind.fork(Snapshots(here()).find(machine.made_from_id), machine.pk)
+        kept = kind.Options(policy=Policy(**machine.network)) if machine.network else None
+        return kind.fork(Snapshots(here()).find(machine.made_from_id), machine.pk, kept)
     image = store.find(machine.image)
     options = kind.Options(hostname=machine.image, policy=Policy(**machine.network))
     template = templates.find(kind, image)

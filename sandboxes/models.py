@@ -37,6 +37,8 @@ class State(models.TextChoices):
 PENDING = (State.QUEUED, State.PROVISIONING, State.BOOTING)
 ON_HOST = (State.PROVISIONING, State.BOOTING, State.READY, State.STOPPING, State.DESTROYING)
 ENDED = (State.DESTROYED, State.FAILED, State.LOST)
+OFF_HOST = (*ENDED, State.STOPPED)
+"""Take nothing of the host but the room on its disk."""
 
 
 class Snapshot(models.Model):
@@ -135,3 +137,28 @@ class Screenshot(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+
+class Lease(models.Model):
+    """Who may drive a machine: nobody, `agent`, or `user:<id>`. Only `lease.py` changes it.
+
+    `epoch` grows with every change of the holder, and whatever is sent to the machine is sent under one. `seen_at` is
+    when a person's page was last heard of; `asker` wants to have it from the person who drives.
+    """
+
+    machine = models.OneToOneField(Machine, primary_key=True, on_delete=models.CASCADE, related_name="lease")
+    holder = models.CharField(max_length=40, blank=True)
+    epoch = models.PositiveBigIntegerField(default=0)
+    since = models.DateTimeField(default=timezone.now)
+    expires = models.DateTimeField(null=True, blank=True)
+    seen_at = models.DateTimeField(null=True, blank=True)
+    asker = models.CharField(max_length=40, blank=True)
+    asked_at = models.DateTimeField(null=True, blank=True)
+
+    objects: ClassVar[models.Manager["Lease"]] = models.Manager()
+
+    class Meta:
+        indexes = (models.Index(fields=["expires"]),)
+
+    def __str__(self) -> str:
+        return f"{self.machine_id} {self.holder or 'nobody'} {self.epoch}"

@@ -1,6 +1,7 @@
 """The only sender on the channel layer for machines. A message says "look again"; the truth is in the database."""
 
 import logging
+from collections.abc import Iterable
 from typing import Literal, TypedDict
 
 from asgiref.sync import async_to_sync
@@ -8,7 +9,7 @@ from channels.layers import get_channel_layer
 from django.db import transaction
 from redis import RedisError
 
-from .models import Machine
+from .models import Lease, Machine
 
 log = logging.getLogger(__name__)
 
@@ -16,6 +17,15 @@ log = logging.getLogger(__name__)
 class MachineChanged(TypedDict):
     type: Literal["machine.changed"]
     id: str
+
+
+class LeaseChanged(TypedDict):
+    """Who drives now, so that the one who does not any more knows at once."""
+
+    type: Literal["lease.changed"]
+    id: str
+    holder: str
+    epoch: int
 
 
 def machine_group(machine_id: str) -> str:
@@ -30,15 +40,25 @@ STAFF_GROUP = "machines.staff"
 
 
 def machine_changed(machine: Machine) -> None:
-    transaction.on_commit(lambda: _send(machine.pk, machine.owner_id))
+    groups = machine_group(machine.pk), owner_group(machine.owner_id), STAFF_GROUP
+    transaction.on_commit(lambda: _send({"type": "machine.changed", "id": machine.pk}, groups))
 
 
-def _send(machine_id: str, owner_id: int) -> None:
+def lease_changed(lease: Lease) -> None:
+    message: LeaseChanged = {
+        "type": "lease.changed",
+        "id": lease.machine_id,
+        "holder": lease.holder,
+        "epoch": lease.epoch,
+    }
+    transaction.on_commit(lambda: _send(message, (machine_group(lease.machine_id),)))
+
+
+def _send(message: MachineChanged | LeaseChanged, groups: Iterable[str]) -> None:
     layer = get_channel_layer()
     assert layer is not None
-    message: MachineChanged = {"type": "machine.changed", "id": machine_id}
     try:
-        for group in (machine_group(machine_id), owner_group(owner_id), STAFF_GROUP):
+        for group in groups:
             async_to_sync(layer.group_send)(group, dict(message))
     except (OSError, RedisError) as error:
-        log.warning("hint for machine %s not sent: %s", machine_id, error)
+        log.warning("hint for machine %s not sent: %s", message["id"], error)

@@ -77,7 +77,7 @@ def finish_interrupted(older_than: timedelta) -> None:
 
 def note_dead_machines() -> None:
     for machine in _mine().filter(state=State.READY):
-        if not lifecycle.attach(machine).alive():
+        if machine.pk not in forking.going_back and not lifecycle.attach(machine).alive():
             lifecycle.lose(machine.pk, "Its processes are gone: the host restarted, or something killed them.")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -9,13 +10,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from . import env
-from .errors import Gone, Unavailable
+from .errors import Ended, Gone, Unavailable
 from .host import Host
+from .lifeline import Lifeline
 from .network import namespace_path
 
+KERNEL = (b"runsc-sandbox",)
+PROCESSES = (*KERNEL, b"runsc-gofer")
+START_TIMEOUT = 60
 CHECKPOINT_FLAGS = ("-leave-running", "-compression=none", "-exclude-committed-zero-pages")
 FLAGS = ("--platform=systrap", "--net-disconnect-ok", "--overlay2=root:memory", "--network=sandbox")
 
@@ -51,14 +56,13 @@ class Runsc:
         self.host = host
         self.root = host.machines / ".runsc"
 
-    def run(self, container: str, bundle: Path, namespace: str) -> None:
-        """Start and return; the machine belongs to no process of ours. Raises Gone with runsc's last words."""
-        self._start(bundle, namespace, "run", "-detach", "-bundle", str(bundle), container)
+    def run(self, container: str, bundle: Path, namespace: str) -> int:
+        """Start and return the kernel's process, which is no child of ours. Raises Gone with runsc's last words."""
+        return self._start(container, bundle, namespace, "run")
 
-    def restore(self, container: str, bundle: Path, namespace: str, checkpoint: Path) -> None:
+    def restore(self, container: str, bundle: Path, namespace: str, checkpoint: Path) -> int:
         """As `run`, from a checkpoint: the bundle differs from the saved machine's only in its network namespace."""
-        image = ("-image-path", str(checkpoint))
-        self._start(bundle, namespace, "restore", "-detach", "-bundle", str(bundle), *image, container)
+        return self._start(container, bundle, namespace, "restore", "-image-path", str(checkpoint))
 
     def checkpoint(self, container: str, directory: Path) -> None:
         """Memory and disk together; the machine runs on. Connections into it are reset. Raises Gone."""
@@ -69,22 +73,16 @@ class Runsc:
     def version(self) -> str:
         return _version(binary(self.host))
 
-    def _start(self, bundle: Path, namespace: str, *arguments: str) -> None:
-        log = bundle / "runsc.log"
-        argv = self._argv("--log", str(log), *arguments)
+    def _start(self, container: str, bundle: Path, namespace: str, verb: str, *flags: str) -> int:
+        log, pid = bundle / "runsc.log", bundle / "pid"
+        place = ("-detach", "-pid-file", str(pid), "-bundle", str(bundle))
+        argv = self._argv("--log", str(log), verb, *place, *flags, container)
         covered = ["unshare", "--mount", "--propagation", "slave", "sh", "-c", COVERED_START, "sh"]
         with (bundle / "console.log").open("wb") as console:
-            code = subprocess.run(
-                [*covered, str(namespace_path(namespace)), *argv],
-                stdin=subprocess.DEVNULL,
-                stdout=console,
-                stderr=console,
-                start_new_session=True,
-                timeout=60,
-                check=False,
-            ).returncode
+            code = _run_to_end([*covered, str(namespace_path(namespace)), *argv], console)
         if code:
             raise Gone(f"runsc could not start the machine: {_last_words(console.name, log)}")
+        return int(pid.read_text())
 
     def exec_argv(self, container: str, *argv: str, flags: Sequence[str] = ()) -> list[str]:
         return self._argv("exec", *flags, container, *argv)
@@ -115,19 +113,37 @@ class Runsc:
             for leftover in self.root.glob(f"*{container}*"):
                 leftover.unlink(missing_ok=True)
 
-    def processes(self, container: str, roles: Sequence[bytes] = (b"runsc-sandbox", b"runsc-gofer")) -> Iterator[int]:
+    def processes(self, container: str, roles: Sequence[bytes] = PROCESSES) -> Iterator[int]:
         """Found by the arguments they were started with; the gofer's name the container only in a path."""
-        root, name = os.fsencode(self.root), container.rpartition("-")[2].encode()
         for directory in Path("/proc").iterdir():
-            if not directory.name.isdigit():
-                continue
-            with suppress(OSError):
-                argv = (directory / "cmdline").read_bytes().split(b"\0")
-                if argv[0] in roles and any(root in word for word in argv) and any(name in word for word in argv):
-                    yield int(directory.name)
+            if directory.name.isdigit() and self._is_of(container, int(directory.name), roles):
+                yield int(directory.name)
 
     def alive(self, container: str) -> bool:
-        return any(self.processes(container, roles=(b"runsc-sandbox",)))
+        return any(self.processes(container, KERNEL))
+
+    def lifeline(self, container: str, pid: int) -> Lifeline:
+        """Raises Ended when that process is not the container's kernel any more."""
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            raise Ended("The machine has ended.") from None
+        lifeline = Lifeline(descriptor)
+        if not self.is_kernel(pid, container):
+            lifeline.close()
+            raise Ended("The machine has ended.")
+        return lifeline
+
+    def is_kernel(self, pid: int, container: str) -> bool:
+        return self._is_of(container, pid, KERNEL)
+
+    def _is_of(self, container: str, pid: int, roles: Sequence[bytes]) -> bool:
+        root, name = os.fsencode(self.root), container.rpartition("-")[2].encode()
+        try:
+            argv = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            return False
+        return argv[0] in roles and any(root in word for word in argv) and any(name in word for word in argv)
 
     def _argv(self, *arguments: str) -> list[str]:
         return [binary(self.host), "--root", str(self.root), *FLAGS, *arguments]
@@ -141,6 +157,20 @@ class Runsc:
             timeout=60,
             check=False,
         )
+
+
+def _run_to_end(argv: Sequence[str], output: IO[bytes]) -> int:
+    """As `subprocess.run`, which with a timeout looks for the end only every 50 ms."""
+    streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+    with subprocess.Popen(argv, start_new_session=True, **streams) as process:
+        descriptor = os.pidfd_open(process.pid)
+        try:
+            ended, _, _ = select.select([descriptor], [], [], START_TIMEOUT)
+        finally:
+            os.close(descriptor)
+        if not ended:
+            process.kill()
+    return process.returncode
 
 
 @cache

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,18 +19,22 @@ from .. import network
 from ..base import Capability, Endpoint, Handle, Sandbox
 from ..bundle import config, write_private
 from ..display.desktop import Desktop
-from ..errors import Gone, Refused, Unavailable
+from ..errors import Ended, Gone, Refused, Unavailable
 from ..guest.client import Guest
 from ..host import Host, here
 from ..images.store import Image
-from ..limits import Limits, control_groups, remove_control_groups
+from ..lifeline import NO_LIFELINE, Lifeline
+from ..limits import Limits, control_groups, first_in_line, remove_control_groups
 from ..runsc import Runsc, binary
 from ..snapshots import SnapshotRef, Snapshots, describe
 
 VNC_PORT = 5901
 GUEST_PORT = 5902
 BOOT_TIMEOUT = 30
+WINDOWS_TIMEOUT = 10
+NOT_FOUND = 127
 TERM = "xterm-256color"
+TOKEN_FILE = "/run/godhand/token"
 CHECKPOINT = "checkpoint"
 SAVED = "machine.json"
 
@@ -115,14 +119,15 @@ class GvisorSandbox(Sandbox):
         yield from ({"id": machine_id} for machine_id in sorted(ids))
 
     def start(self) -> None:
-        self.runsc.run(self.container, self.directory, self.container)
-        with self.guest() as guest:
+        self.handle = {**self.handle, "pid": self.runsc.run(self.container, self.directory, self.container)}
+        with first_in_line(self.container), self.guest() as guest:
             guest.wait_until_ready(BOOT_TIMEOUT)
             # Without a way out it leads nowhere; a fork that has one finds it here.
             nameserver = network.nameserver_address(self.host)
             guest.write_file("/etc/resolv.conf", f"nameserver {nameserver}\n".encode(), user="root")
-        with self._first_desktop() as desktop:
-            desktop.wait_until(lambda screen: not screen.blank, BOOT_TIMEOUT)
+            with self._first_desktop() as desktop:
+                desktop.wait_until(lambda screen: not screen.blank, BOOT_TIMEOUT)
+            _wait_for_windows(guest)
 
     def _first_desktop(self) -> Desktop:
         """The guest may answer before the display does."""
@@ -130,13 +135,20 @@ class GvisorSandbox(Sandbox):
         while True:
             try:
                 return self.desktop()
+            except Ended:
+                raise
             except Gone:
-                if time.monotonic() > deadline or not self.alive():
+                if time.monotonic() > deadline:
                     raise
             time.sleep(0.01)
 
+    def lifeline(self) -> Lifeline:
+        pid = self.handle.get("pid")
+        return self.runsc.lifeline(self.container, pid) if pid else NO_LIFELINE
+
     def alive(self) -> bool:
-        return self.runsc.alive(self.container)
+        pid = self.handle.get("pid")
+        return self.runsc.is_kernel(pid, self.container) if pid else self.runsc.alive(self.container)
 
     def stop(self) -> None:
         self.runsc.remove(self.container)
@@ -157,9 +169,8 @@ class GvisorSandbox(Sandbox):
         with store.making() as (snapshot_id, directory):
             saved = directory / CHECKPOINT
             saved.mkdir()
-            with suppress(Gone, Refused), self.guest() as guest:
-                guest.forget()
-            self.runsc.checkpoint(self.container, saved)
+            with first_in_line(self.container):
+                self.runsc.checkpoint(self.container, saved)
             write_private(directory / SAVED, {name: self.handle[name] for name in ("options", "token")})
             ref = SnapshotRef(
                 id=snapshot_id,
@@ -198,13 +209,28 @@ class GvisorSandbox(Sandbox):
         kept = Options.saved(saved["options"])
         chosen = replace(kept, policy=options.policy) if options else kept
         self._claim(image, chosen, saved["token"], parent=ref.id)
-        self.runsc.restore(self.container, self.directory, self.container, directory / CHECKPOINT)
+        pid = self.runsc.restore(self.container, self.directory, self.container, directory / CHECKPOINT)
+        self.handle = {**self.handle, "pid": pid}
         token = secrets.token_urlsafe(32)
-        with Guest(self.handle["address"], GUEST_PORT, saved["token"]) as guest:
-            guest.wait_until_ready(BOOT_TIMEOUT)
-            guest.write_file("/etc/machine-id", f"{secrets.token_hex(16)}\n".encode(), user="root")
-            guest.rekey(token)
+        with first_in_line(self.container), ThreadPoolExecutor(1) as pool:
+            # The display wakes while the guest does: a machine is there when both have answered.
+            frame = pool.submit(lambda: self._first_desktop().close())
+            with self._opened() as guest:
+                guest.rekey(token, machine_id=secrets.token_hex(16))
+            frame.result()
         self.handle = {**self.handle, "token": token}
+
+    def _opened(self) -> Guest:
+        """Ready. One that was saved while its token was being changed has another than was written down."""
+        guest = self.guest()
+        try:
+            guest.wait_until_ready(BOOT_TIMEOUT)
+        except Refused:
+            inside = self.runsc_exec(["cat", TOKEN_FILE]).stdout.decode()
+            self.handle = {**self.handle, "token": inside}
+            guest = self.guest()
+            guest.wait_until_ready(BOOT_TIMEOUT)
+        return guest
 
     def root_shell(self) -> list[str]:
         flags = ("-cwd", "/root", "-env", f"TERM={TERM}")
@@ -215,3 +241,13 @@ class GvisorSandbox(Sandbox):
         return subprocess.run(
             self.runsc.exec_argv(self.container, *argv), stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
+
+
+def _wait_for_windows(guest: Guest) -> None:
+    """Until the window manager takes keys: it lists its windows just before. An image may have none, or no xprop."""
+    deadline = time.monotonic() + WINDOWS_TIMEOUT
+    while time.monotonic() < deadline:
+        seen = guest.exec(["xprop", "-root", "_NET_CLIENT_LIST"])
+        if seen.returncode == NOT_FOUND or b"#" in seen.stdout:
+            return
+        time.sleep(0.01)

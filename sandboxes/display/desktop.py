@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Self
 
 from ..actions import Action
-from ..errors import Gone
+from ..errors import Gone, Taken
+from ..fence import Guard
+from ..lifeline import NO_LIFELINE, Lifeline
 from .framebuffer import Change
 from .hands import Hands
 from .rfb import RfbClient
@@ -22,13 +24,13 @@ class Desktop:
         self._hands = Hands(client)
 
     @classmethod
-    def connect(cls, host: str, port: int) -> Self:
-        """Raises Gone when nothing answers, Refused when a password is asked for."""
-        return cls(RfbClient.connect(host, port))
+    def connect(cls, host: str, port: int, lifeline: Lifeline = NO_LIFELINE, guard: Guard = nullcontext) -> Self:
+        """Raises Gone when nothing answers, Refused when a password is asked for. Closes the lifeline in any case."""
+        return cls(RfbClient.connect(host, port, lifeline, guard))
 
     def close(self) -> None:
-        """No button stays down."""
-        with suppress(Gone):
+        """No button stays down, as far as it is for us to say."""
+        with suppress(Gone, Taken):
             self._hands.mouse.let_go()
         self._client.close()
 
@@ -95,7 +97,7 @@ class Desktop:
         """Return once the display server has processed the action; the programs behind it may need longer.
 
         Raises BadAction for places outside the screen and buttons that its mouse does not have, before anything is
-        sent. A long Hold or Wait ends with Gone as soon as the machine has gone.
+        sent; Taken as soon as somebody else drives. A long Hold or Wait ends with Gone as soon as the machine has gone.
         """
         self._hands.perform(action)
 

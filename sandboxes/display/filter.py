@@ -43,12 +43,15 @@ class Forbidden(Exception):
 
 
 class ClientFilter:
+    """`pressed` are the keys that went down through it and have not come up."""
+
     def __init__(self, role: Role | Callable[[], Role], *, clipboard: bool = True) -> None:
         self._role = role if callable(role) else lambda: role
         self._clipboard = clipboard
         self._pending = bytearray()
         self._take: Callable[[memoryview], int] = self._version
         self._out = bytearray()
+        self.pressed: set[int] = set()
 
     def feed(self, data: bytes) -> bytes:
         """What may pass now. Raises Forbidden, after which the connection must end."""
@@ -99,6 +102,7 @@ class ClientFilter:
         message = data[:length]
         if self._allowed(message[0]):
             self._out += _normal(message)
+            self._note_keys(message)
         return length
 
     def _allowed(self, kind: int) -> bool:
@@ -107,6 +111,15 @@ class ClientFilter:
         if kind in _NEVER or (kind == 6 and not self._clipboard):
             return False
         return self._role() == "drive"
+
+    def _note_keys(self, message: memoryview) -> None:
+        if message[0] == 4:
+            down, keysym = struct.unpack_from("!B2xI", message, 1)
+        elif message[0] == 255:
+            down, keysym = struct.unpack_from("!HI", message, 2)
+        else:
+            return
+        (self.pressed.add if down else self.pressed.discard)(keysym)
 
     def _pass(self, data: memoryview) -> int:
         self._out += data

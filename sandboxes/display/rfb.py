@@ -8,10 +8,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import nullcontext
 from struct import Struct, pack
 from typing import Self
 
 from ..errors import Gone
+from ..fence import Guard
+from ..lifeline import NO_LIFELINE, Lifeline
 from .decode import ENCODINGS, Decoder
 from .framebuffer import Bytes, Change, Framebuffer
 from .handshake import shake
@@ -30,8 +33,10 @@ _BLOCK_BEFORE = 1
 
 
 class RfbClient:
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
+    """`guard` has the last word on events, just before they leave."""
+
+    def __init__(self, wire: Wire, guard: Guard = nullcontext) -> None:
+        self._wire, self._guard = wire, guard
         server = shake(wire)
         self.name = server.name
         self._screen = Framebuffer(server.width, server.height)
@@ -55,11 +60,11 @@ class RfbClient:
         self._thread.start()
 
     @classmethod
-    def connect(cls, host: str, port: int) -> Self:
+    def connect(cls, host: str, port: int, lifeline: Lifeline = NO_LIFELINE, guard: Guard = nullcontext) -> Self:
         """Return once the first whole frame is here. Raises Gone, Refused."""
-        wire = Wire.connect(host, port)
+        wire = Wire.connect(host, port, lifeline)
         try:
-            client = cls(wire)
+            client = cls(wire, guard)
         except BaseException:
             wire.release()
             raise
@@ -122,12 +127,14 @@ class RfbClient:
         self._expect(lambda: self._answered >= asked)
 
     def send(self, events: bytes) -> None:
-        """Pass events on and return once the server has processed them."""
+        """Pass events on and return once the server has processed them. Raises Taken; then none was sent."""
         if self._fences:
-            asked = self._ask(events, b"")
+            with self._guard():
+                asked = self._ask(events, b"")
             self._expect(lambda: self._echoed >= asked)
         else:
-            self._wire.send(events)
+            with self._guard():
+                self._wire.send(events)
             self.refresh()
 
     def pixels(self, *, pointer: bool = False) -> Bytes:

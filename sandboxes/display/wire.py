@@ -4,45 +4,53 @@ import select
 import socket
 import struct
 import threading
+import time
 from contextlib import suppress
 from typing import Any
 
 from ..errors import Gone
+from ..lifeline import NO_LIFELINE, Lifeline
 
 TIMEOUT = 5.0
 """Seconds a server may take over a message it has begun, or over an answer it owes."""
+
+PULSE = 0.5
+"""Seconds after which a reader in the middle of a message looks whether the machine still lives."""
+
+FAREWELL = 0.25
+"""Seconds that a server has to close its end of a connection that we close."""
 
 _BUFFER = 64 * 1024
 
 
 class Wire:
-    """Reads belong to one thread; writes may come from any."""
+    """Reads belong to one thread; writes may come from any. The lifeline is closed with the socket."""
 
-    def __init__(self, sock: socket.socket, timeout: float = TIMEOUT) -> None:
+    def __init__(self, sock: socket.socket, timeout: float = TIMEOUT, lifeline: Lifeline = NO_LIFELINE) -> None:
         self.timeout = timeout
         sock.settimeout(None)
-        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-            sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", int(timeout), int(timeout % 1 * 1e6)))
-        if sock.family in (socket.AF_INET, socket.AF_INET6):
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._sock = sock
+        for option, seconds in ((socket.SO_RCVTIMEO, min(PULSE, timeout)), (socket.SO_SNDTIMEO, timeout)):
+            sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", int(seconds), int(seconds % 1 * 1e6)))
+        self._sock, self._lifeline = sock, lifeline
         self._view = memoryview(bytearray(_BUFFER))
         self._start = self._end = 0
         self._sending = threading.Lock()
 
     @classmethod
-    def connect(cls, host: str, port: int) -> "Wire":
+    def connect(cls, host: str, port: int, lifeline: Lifeline = NO_LIFELINE) -> "Wire":
         try:
-            return cls(socket.create_connection((host, port), TIMEOUT))
+            return cls(lifeline.connect(host, port, TIMEOUT), lifeline=lifeline)
         except OSError as error:
+            lifeline.close()
             raise Gone(f"No screen answers at {host}:{port}: {error}.") from error
+        except BaseException:
+            lifeline.close()
+            raise
 
     def wait(self) -> None:
         """Block, for however long, until there is something to read or the stream has ended."""
         if self._start == self._end:
-            poll = select.poll()
-            poll.register(self._sock, select.POLLIN)
-            poll.poll()
+            self._lifeline.wait(self._sock, select.POLLIN, None)
 
     def read(self, size: int) -> memoryview:
         """The next few bytes, valid until the next read."""
@@ -82,21 +90,38 @@ class Wire:
             raise Gone(f"The screen's connection broke: {error}.") from error
 
     def close(self) -> None:
-        """Also wakes a reader that waits in another thread."""
-        with suppress(OSError):
+        """Also wakes a reader that waits in another thread.
+
+        The server is given a moment to close its end: Xvnc on gVisor's epoll crashes now and then when the next
+        connection gets the number of one that it has not let go of yet.
+        """
+        with suppress(OSError, ValueError):
+            self._sock.shutdown(socket.SHUT_WR)
+            farewell = select.poll()
+            farewell.register(self._sock, select.POLLRDHUP)
+            farewell.poll(FAREWELL * 1000)
             self._sock.shutdown(socket.SHUT_RDWR)
 
     def release(self) -> None:
         self._sock.close()
+        self._lifeline.close()
 
     def _receive(self, view: memoryview, flags: int = 0) -> int:
         """The kernel keeps the time and fills the view: with Python's own timeouts it would wake for every packet."""
+        deadline = time.monotonic() + self.timeout
         try:
-            received = self._sock.recv_into(view, len(view), flags)
-        except BlockingIOError as error:
-            raise Gone(f"The screen stopped in the middle of a message for {self.timeout:g} s.") from error
+            while (received := self._receive_for_a_pulse(view, flags)) is None:
+                self._lifeline.wait(self._sock, select.POLLIN, 0)
+                if time.monotonic() >= deadline:
+                    raise Gone(f"The screen stopped in the middle of a message for {self.timeout:g} s.")
         except OSError as error:
             raise Gone(f"The screen's connection broke: {error}.") from error
         if not received:
             raise Gone("The screen closed the connection.")
         return received
+
+    def _receive_for_a_pulse(self, view: memoryview, flags: int) -> int | None:
+        try:
+            return self._sock.recv_into(view, len(view), flags)
+        except BlockingIOError:
+            return None

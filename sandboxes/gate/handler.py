@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 from redis import Redis, RedisError
 from websockify.websocketproxy import ProxyRequestHandler
 
-from ..display.filter import ClientFilter
+from ..fence import Guard
 from . import tickets
 from .frames import Ending, GateSocket
 from .relay import Relay
@@ -27,8 +27,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Target:
+    """`guard` is for whoever may drive when it is his turn; None may only watch."""
+
     host: str
     port: int
+    guard: Guard | None = None
 
 
 class GateHandler(ProxyRequestHandler):  # type: ignore[misc]
@@ -73,7 +76,7 @@ class GateHandler(ProxyRequestHandler):  # type: ignore[misc]
         with self._connect(target) as machine:
             who = self.client_address[0], ticket.user_id, ticket.sandbox_id, ticket.role
             log.info("%s: user %s, machine %s, %s", *who)
-            Relay(self.request, machine, ClientFilter(ticket.role)).run()
+            Relay(self.request, machine, target.guard).run()
 
     def _ticket(self) -> tickets.Ticket:
         given = parse_qs(urlsplit(self.path).query).get("ticket", [""])[0]

@@ -3,8 +3,11 @@
 import select
 import socket
 import time
+from contextlib import ExitStack
 
 from ..display.filter import ClientFilter, Forbidden
+from ..errors import Taken
+from ..fence import Guard
 from .frames import Ending, GateSocket
 
 CHUNK = 64 * 1024
@@ -13,15 +16,23 @@ PING_EVERY = 15.0
 SILENT_FOR = 60.0
 """Browsers answer pings by themselves: one that says nothing for so long is not there any more."""
 STALLED_FOR = 30.0
+KEYS_DOWN = 0.1
+"""How often to look whether a person who holds a key down still drives."""
 
 
 class Relay:
-    """Reads no more from either side while the other has not taken what waits for it."""
+    """Reads no more from either side while the other has not taken what waits for it.
 
-    def __init__(self, browser: GateSocket, machine: socket.socket, client_filter: ClientFilter) -> None:
+    Input is judged and sent under `guard`, so that it is the driver's when it leaves; without one there is none. A
+    person who loses the machine goes on watching. With keys down the connection ends: then the display lets them go.
+    """
+
+    def __init__(self, browser: GateSocket, machine: socket.socket, guard: Guard | None) -> None:
         self._browser = browser
         self._machine = machine
-        self._filter = client_filter
+        self._guard = guard
+        self._driving = False
+        self._filter = ClientFilter(lambda: "drive" if self._driving else "view")
         self._to_machine = bytearray()
         self._pinged_at = self._taken_at = time.monotonic()
 
@@ -44,7 +55,7 @@ class Relay:
     def _wait(self) -> tuple[list[object], list[object]]:
         readers: list[GateSocket | socket.socket] = []
         writers: list[GateSocket | socket.socket] = []
-        if len(self._to_machine) < MAX_WAITING:
+        if not self._to_machine:
             readers.append(self._browser)
         if len(self._browser.outgoing) < MAX_WAITING:
             readers.append(self._machine)
@@ -52,15 +63,28 @@ class Relay:
             writers.append(self._browser)
         if self._to_machine:
             writers.append(self._machine)
-        readable, writable, _ = select.select(readers, writers, [], 1)
+        readable, writable, _ = select.select(readers, writers, [], KEYS_DOWN if self._filter.pressed else 1)
         return list(readable), list(writable)
 
     def _from_browser(self) -> None:
+        messages = self._browser.messages()
+        with ExitStack() as lock:
+            self._driving = self._may_drive(lock)
+            try:
+                for message in messages:
+                    self._to_machine += self._filter.feed(message)
+            except Forbidden as forbidden:
+                raise Ending(forbidden.code, str(forbidden)) from forbidden
+            self._send()
+
+    def _may_drive(self, lock: ExitStack) -> bool:
+        """And nobody else can until the lock is let go."""
         try:
-            for message in self._browser.messages():
-                self._to_machine += self._filter.feed(message)
-        except Forbidden as forbidden:
-            raise Ending(forbidden.code, str(forbidden)) from forbidden
+            if self._guard:
+                lock.enter_context(self._guard())
+        except Taken:
+            return False
+        return self._guard is not None
 
     def _from_machine(self) -> None:
         try:
@@ -70,22 +94,34 @@ class Relay:
         except OSError:
             data = b""
         if not data:
-            raise Ending(4404, "The machine closed the connection.")
+            raise Ending(4409, "The machine cut the connection.")
         if not self._browser.outgoing:
             self._taken_at = time.monotonic()
         self._browser.queue(data)
 
     def _flush_machine(self) -> None:
+        """What the machine did not take at once was the driver's then, and must be so now."""
+        with ExitStack() as lock:
+            if self._driving and not self._may_drive(lock):
+                raise Ending(4001, "Control was taken away.")
+            self._send()
+
+    def _send(self) -> None:
+        if not self._to_machine:
+            return
         try:
             sent = self._machine.send(self._to_machine)
         except BlockingIOError:
             return
         except OSError as error:
-            raise Ending(4404, "The machine closed the connection.") from error
+            raise Ending(4409, "The machine cut the connection.") from error
         del self._to_machine[:sent]
 
     def _look_at_the_clock(self) -> None:
         now = time.monotonic()
+        with ExitStack() as lock:
+            if self._filter.pressed and not self._may_drive(lock):
+                raise Ending(4001, "Control was taken away.")
         if self._browser.outgoing and now - self._taken_at > STALLED_FOR:
             raise Ending(4408, "The browser takes nothing any more.")
         if now - self._browser.heard_at > SILENT_FOR:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..errors import Gone, OutputLimit, TimedOut
+from ..errors import Ended, Gone, OutputLimit, TimedOut
 from .connection import Header, field
 from .conversation import given
 from .transfers import Transfers
@@ -55,12 +55,17 @@ class Guest(Transfers):
         self._ask({"op": "ping"}, timeout=10)
 
     def wait_until_ready(self, timeout: float) -> None:
-        """A machine that boots loses the first packets, so many short attempts are quicker than a patient one."""
+        """A machine that boots loses the first packets, so many short attempts are quicker than a patient one.
+
+        Raises Ended as soon as it is known that nothing will answer.
+        """
         deadline = time.monotonic() + timeout
         while True:
             try:
                 self._connect(connect_timeout=0.25, hello_timeout=max(0.25, deadline - time.monotonic()))
                 return
+            except Ended:
+                raise
             except Gone:
                 if time.monotonic() >= deadline:
                     raise Gone(f"The machine's guest did not answer within {timeout:g} seconds.") from None
@@ -147,13 +152,13 @@ class Guest(Transfers):
         answer, _ = self._ask({"op": "stat", "path": path} | given(user=user), timeout=60, path=path)
         return _entry(answer.get("entry"))
 
-    def forget(self) -> None:
-        """Let the machine's kernel forget which processes were looked at: a snapshot taken now is smaller."""
-        self._ask({"op": "forget"}, timeout=10)
+    def rekey(self, new_token: str, *, machine_id: str | None = None) -> None:
+        """From now on only the new token opens the machine, and all who came with the old one are out.
 
-    def rekey(self, new_token: str) -> None:
-        """From now on only the new token opens the machine, and all who came with the old one are out."""
-        self._ask({"op": "rekey", "new_token": new_token}, timeout=10, repeat=False)
+        A copy of another machine becomes one of its own by its machine id, 32 hexadecimal digits.
+        """
+        request = {"op": "rekey", "new_token": new_token} | given(machine_id=machine_id)
+        self._ask(request, timeout=10, repeat=False)
         self._token = new_token
         self.close()
 

@@ -3,13 +3,14 @@
 import io
 import json
 import select
-import socket
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from ..errors import Gone, Refused
+from ..fence import Guard
+from ..lifeline import NO_LIFELINE, Lifeline
 
 Header = dict[str, Any]
 T = TypeVar("T", str, int, float, bool, list[Any], dict[str, Any])
@@ -46,15 +47,28 @@ def readable(text: object) -> str:
 
 
 class Connection:
-    def __init__(self, host: str, port: int, token: str, *, connect_timeout: float, hello_timeout: float) -> None:
-        """Raises Gone, and Refused for a wrong token."""
-        self._answer = bytearray()
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        token: str,
+        *,
+        connect_timeout: float,
+        hello_timeout: float,
+        lifeline: Lifeline = NO_LIFELINE,
+        guard: Guard = nullcontext,
+    ) -> None:
+        """Raises Gone, and Refused for a wrong token. The lifeline is closed with the connection."""
+        self._answer, self._lifeline, self._guard = bytearray(), lifeline, guard
         try:
-            self._socket = socket.create_connection((host, port), connect_timeout)
+            self._socket = lifeline.connect(host, port, connect_timeout)
         except OSError as error:
-            raise Gone(f"The machine does not answer ({error.strerror or 'no answer in time'}).") from None
+            lifeline.close()
+            raise Gone(f"The machine does not answer ({error.strerror}).") from None
+        except BaseException:
+            lifeline.close()
+            raise
         try:
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             hello, _ = self.request({"token": token}, b"", hello_timeout, [])
             if hello.get("ok") is not True:
                 raise Refused(f"The machine refused: {readable(hello.get('message'))}")
@@ -79,13 +93,17 @@ class Connection:
         return answer, [self._part(size) for size in sizes]
 
     def send(self, header: Header, body: bytes, timeout: float) -> None:
+        """Raises Taken before the first byte. What is on its way then is stopped by the machine's new token."""
+        with self._guard():
+            pass
         line = json.dumps(header).encode() + b"\n"
-        together = len(body) < 64 << 10
+        deadline = time.monotonic() + max(timeout, 0.001)
         with self._closing():
-            self._socket.settimeout(max(timeout, 0.001))
-            self._socket.sendall(line + body if together else line)
-            if not together:
-                self._socket.sendall(body)
+            for data in (line + body,) if len(body) < 64 << 10 else (line, body):
+                left = memoryview(data)
+                while left:
+                    self._wait(select.POLLOUT, deadline)
+                    left = left[self._socket.send(left) :]
 
     def answer(self, deadline: float, limits: Sequence[int]) -> tuple[Header, list[int]]:
         """The answer's header and the sizes of its parts, which the caller has to take next."""
@@ -135,14 +153,16 @@ class Connection:
             raise
 
     def _receive(self, size: int, deadline: float) -> bytes:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self._socket.settimeout(left)
+        self._wait(select.POLLIN, deadline)
         data = self._socket.recv(size)
         if not data:
             raise Dropped("The connection to the machine broke.")
         return data
+
+    def _wait(self, events: int, deadline: float) -> None:
+        left = deadline - time.monotonic()
+        if left <= 0 or not self._lifeline.wait(self._socket, events, left):
+            raise TimeoutError
 
     def _header(self, deadline: float) -> Header:
         while (end := self._answer.find(b"\n")) < 0:
@@ -155,3 +175,4 @@ class Connection:
 
     def close(self) -> None:
         self._socket.close()
+        self._lifeline.close()

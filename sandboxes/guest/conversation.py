@@ -1,10 +1,13 @@
 """One host's talk with one guest: who asks, who asks again, and what a refusal is here."""
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import NoReturn, Self
 
 from ..errors import Gone, OutputLimit, Refused
+from ..fence import Guard
+from ..lifeline import NO_LIFELINE, Lifeline
 from .connection import Connection, Dropped, Header, readable
 
 FILE_ERRORS: dict[str, tuple[type[OSError], int, str]] = {
@@ -16,8 +19,20 @@ FILE_ERRORS: dict[str, tuple[type[OSError], int, str]] = {
 
 
 class Conversation:
-    def __init__(self, host: str, port: int, token: str, *, connect_timeout: float = 5) -> None:
+    """`lifeline` gives each connection one of its own."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        token: str,
+        *,
+        connect_timeout: float = 5,
+        lifeline: Callable[[], Lifeline] = lambda: NO_LIFELINE,
+        guard: Guard = nullcontext,
+    ) -> None:
         self._address, self._token, self._connect_timeout = (host, port), token, connect_timeout
+        self._lifeline, self._guard = lifeline, guard
         self._connection: Connection | None = None
 
     def __enter__(self) -> Self:
@@ -36,7 +51,12 @@ class Conversation:
             self.close()
         if not self._connection:
             self._connection = Connection(
-                *self._address, self._token, connect_timeout=connect_timeout, hello_timeout=hello_timeout
+                *self._address,
+                self._token,
+                connect_timeout=connect_timeout,
+                hello_timeout=hello_timeout,
+                lifeline=self._lifeline(),
+                guard=self._guard,
             )
         return self._connection
 

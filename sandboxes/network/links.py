@@ -73,7 +73,8 @@ def connect(host: Host, machine_id: str, policy: Policy = OFF) -> Link:
 
 def reconnect(host: Host, machine_id: str, policy: Policy = OFF) -> Link:
     """A fresh namespace: gVisor takes the addresses off the old one, so it serves one start only."""
-    disconnect(host, machine_id)
+    if _is_there(host, machine_id):
+        disconnect(host, machine_id)
     return connect(host, machine_id, policy)
 
 
@@ -82,6 +83,16 @@ def disconnect(host: Host, machine_id: str) -> None:
     attempt("ip", "link", "del", f"{LINK_PREFIX}{machine_id}")
     attempt("ip", "netns", "del", namespace_name(host, machine_id))
     records.remove(host, machine_id)
+
+
+def _is_there(host: Host, machine_id: str) -> bool:
+    """Asked without a process, for nearly always the answer is no."""
+    known = machine_id in records.ids(host)
+    return known or namespace_path(namespace_name(host, machine_id)).exists() or _link_of(machine_id).exists()
+
+
+def _link_of(machine_id: str) -> Path:
+    return Path("/sys/class/net") / f"{LINK_PREFIX}{machine_id}"
 
 
 @contextmanager

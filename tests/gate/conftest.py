@@ -14,20 +14,26 @@ from redis import Redis
 from websockets.sync.client import ClientConnection, connect
 
 from sandboxes.backends.gvisor import GvisorSandbox
+from sandboxes.display.barrier import wait_for_input
 from sandboxes.display.filter import Role
+from sandboxes.fence import Fence, Holding, clock
 from sandboxes.gate import tickets
 
 ORIGIN = "http://desktop.test"
 MACHINE = "m1"
 OWNER = "7"
+SECOND = "9"
 PROGRAM = f"""
-import json, logging, sys
+import json, logging, pathlib, sys
+from sandboxes.fence import Fence
 from sandboxes.gate.server import Target, serve
 logging.basicConfig(level="INFO")
-port, redis_url, host, vnc_port, most, seen = sys.argv[1:]
+port, redis_url, host, vnc_port, most, seen, fence = sys.argv[1:]
 def authorize(ticket, cookies):
     print(json.dumps(dict(cookies)), file=open(seen, "a"))
-    return Target(host, int(vnc_port)) if ticket.user_id == "{OWNER}" else None
+    guard = lambda: Fence(pathlib.Path(fence)).passing("user:" + ticket.user_id)
+    allowed = ticket.user_id in ("{OWNER}", "{SECOND}")
+    return Target(host, int(vnc_port), guard if ticket.role == "drive" else None) if allowed else None
 serve("127.0.0.1", int(port), redis_url, allowed_origins=["{ORIGIN}"], authorize=authorize, most_connections=int(most))
 """
 
@@ -39,11 +45,21 @@ class RunningGate:
     redis_url: str
     log: Path
     cookies: Path
+    fence: Fence
+    display: tuple[str, int]
     clients: ExitStack = field(default_factory=ExitStack)
+    epoch: int = 0
 
     def ticket(self, role: Role = "view", *, machine: str = MACHINE, user: str = OWNER) -> str:
         with Redis.from_url(self.redis_url) as redis:
             return tickets.issue(redis, machine, user, role)
+
+    def give(self, holder: str, seconds: float | None = None) -> None:
+        """The machine is this one's from now on, as `sandboxes.lease.change` does it."""
+        self.epoch += 1
+        self.fence.put(Holding)
+        wait_for_input(*self.display)
+        self.fence.put(lambda: Holding(holder, self.epoch, clock() + seconds if seconds is not None else None))
 
     def connect(self, ticket: str, *, machine: str = MACHINE, origin: str | None = ORIGIN) -> ClientConnection:
         url = f"ws://127.0.0.1:{self.port}/vnc/{machine}?ticket={ticket}"
@@ -79,10 +95,12 @@ def start_gate(redis_url: str, tmp_path: Path) -> Iterator[Callable[..., Running
 
     def start(host: str, vnc_port: int, most: int = 8) -> RunningGate:
         port, log, seen = free_port(), tmp_path / f"gate{len(gates)}.log", tmp_path / f"cookies{len(gates)}"
+        fence = Fence(tmp_path / f"fence{len(gates)}")
         argv = [sys.executable, "-c", PROGRAM, str(port), redis_url, host, str(vnc_port), str(most), str(seen)]
+        argv.append(str(fence.path))
         with log.open("wb") as out:
             process = subprocess.Popen(argv, stderr=out, cwd=Path(__file__).parents[2])
-        gates.append(RunningGate(port, process, redis_url, log, seen))
+        gates.append(RunningGate(port, process, redis_url, log, seen, fence, (host, vnc_port)))
         wait_until(lambda: listens(port))
         return gates[-1]
 

@@ -56,6 +56,7 @@ def test_it_moves_nothing_for_a_viewer(gate: RunningGate, machine: GvisorSandbox
 
 
 def test_it_moves_the_pointer_for_a_driver(gate: RunningGate, machine: GvisorSandbox) -> None:
+    gate.give("user:7")
     browser = Browser(gate.connect(gate.ticket("drive")))
     browser.send(pack("!BBHH", 5, 0, 123, 234))
     browser.round_trip()

@@ -38,7 +38,6 @@ class Jobs:
             "stat": lambda header, _: self.employ(header),
             "list": lambda header, _: self.employ(header),
             "bash": lambda header, _: self.sessions.bash(header),
-            "forget": lambda header, _: self.employ(header),
         }
         if op not in doers:
             raise Refusal("bad_request", f"There is no operation “{op}”.")

@@ -15,6 +15,7 @@ from .nursery import Workers
 from .protocol import BODY_LIMIT, Channel, Hangup, Header, Malformed, Refusal, want
 
 VERSION, HELLO_LIMIT = 1, 4 << 10
+MACHINE_ID_FILE = "/etc/machine-id"
 CONNECTIONS, STRANGERS = 64, 32
 HELLO_SECONDS, STALL_SECONDS, IDLE_SECONDS = 5, 60, 3600
 
@@ -104,10 +105,15 @@ class Server:
             channel.send(answer, *parts)
 
     def rekey(self, channel: Channel, header: Header) -> NoReturn:
-        token = want(header, "new_token", str)
+        token, machine_id = want(header, "new_token", str), want(header, "machine_id", str, "")
         if not 16 <= len(token) <= 200 or not token.isascii():
             raise Refusal("bad_request", "A token has from 16 to 200 plain characters.")
+        if machine_id and (len(machine_id) != 32 or not machine_id.isalnum() or not machine_id.isascii()):
+            raise Refusal("bad_request", "A machine id has 32 hexadecimal digits.")
         with self.lock:
+            if machine_id:
+                with open(MACHINE_ID_FILE, "w") as file:
+                    file.write(f"{machine_id}\n")
             draft = f"{self.token_file}.new"
             with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
                 file.write(token)

@@ -10,7 +10,6 @@ from typing import NoReturn
 from . import files
 from .people import act_as, become_root, environment, person_of
 from .processes import Capture, kill_descendants, reap, spawn
-from .procfs import forget
 from .protocol import (
     Channel,
     Header,
@@ -69,9 +68,6 @@ class Worker:
             self.exec(job)
         elif job["op"] == "bash":
             self.bash(job)
-        elif job["op"] == "forget":
-            forget()
-            self.channel.send({"ok": True})
         elif job["op"] in ("pack", "unpack"):
             from . import trees  # tarfile is slow to load, and few machines ever need it
 
