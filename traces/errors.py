@@ -5,7 +5,10 @@ TraceError
 ├── Closed      the action has another fate already; nothing was written
 ├── DiskFull    there is no room left; nothing was half written
 ├── Damaged     a stored file is missing, or is not what its name says
-└── Unreadable  written in a version of the format that is not known here
+├── Unreadable  written in a version of the format that is not known here
+├── BadBundle   a file that was given is no bundle, or breaks a rule for them; nothing was taken in
+├── NotPossible an export that cannot be made here, or of this
+└── Cancelled   somebody stopped the job, or took it over; nothing is left of it
 """
 
 
@@ -30,4 +33,16 @@ class Damaged(TraceError):
 
 
 class Unreadable(TraceError):
+    pass
+
+
+class BadBundle(TraceError):
+    pass
+
+
+class NotPossible(TraceError):
+    pass
+
+
+class Cancelled(TraceError):
     pass

@@ -212,7 +212,16 @@ class Recorder(Protocol):
         """The rule `name` forbade something."""
 
     def event(
-        self, kind: Kind, actor: Actor, data: Mapping[str, Json], *, name: str = "", pictures: Sequence[Sha256] = ()
+        self,
+        kind: Kind,
+        actor: Actor,
+        data: Mapping[str, Json],
+        *,
+        name: str = "",
+        pictures: Sequence[Sha256] = (),
+        before: Sha256 | None = None,
+        after: Sha256 | None = None,
+        change: Change | None = None,
     ) -> EventId:
         """Anything else. `pictures` are those that `data` names."""
 

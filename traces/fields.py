@@ -14,6 +14,9 @@ else:
 class ExactJSON(_TextField):
     """Comes back as it went in, on every database: the order of keys, NUL, and halves of surrogate pairs."""
 
+    _pyi_private_set_type: Any
+    _pyi_private_get_type: Any
+
     def from_db_value(self, value: str | None, *_: object) -> Any:
         return None if value is None else json.loads(value)
 

@@ -26,6 +26,17 @@ def now_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
+@contextmanager
+def room() -> Iterator[None]:
+    """Turns a full disk of the database's into DiskFull."""
+    try:
+        yield
+    except OperationalError as error:
+        if _is_disk_full(error):
+            raise DiskFull("The database has no room left: free some space on its disk, and carry on.") from error
+        raise
+
+
 class Ledger:
     """One branch of a trace, written after `head`."""
 
@@ -70,15 +81,10 @@ class Ledger:
     @contextmanager
     def _transaction(self, blobs: Iterable[Sha256 | None]) -> Iterator[None]:
         names = {sha256 for sha256 in blobs if sha256} - self._named
-        try:
-            with transaction.atomic():
-                self._guard()
-                yield
-                self._refer(names)
-        except OperationalError as error:
-            if _is_disk_full(error):
-                raise DiskFull("The database has no room left: free some space on its disk, and carry on.") from error
-            raise
+        with room(), transaction.atomic():
+            self._guard()
+            yield
+            self._refer(names)
         self._named |= names
         for sha256 in names:
             self._given.pop(sha256, None)

@@ -27,5 +27,10 @@ def mark(trace_id: str, state: str, *, ended: bool = False) -> None:
     with transaction.atomic():
         trace = Trace.objects.filter(pk=trace_id)
         trace.update(state=state, ended_at=timezone.now() if ended else None)
-        for next_seq in trace.values_list("next_seq", flat=True):
-            publish.trace_changed(trace_id, next_seq - 1)
+        touch(trace_id)
+
+
+def touch(trace_id: str) -> None:
+    """Something beside the trace has changed: whoever looks at it looks again."""
+    for next_seq in Trace.objects.filter(pk=trace_id).values_list("next_seq", flat=True):
+        publish.trace_changed(trace_id, next_seq - 1)

@@ -154,6 +154,29 @@ class ScreenText(models.Model):
         return self.text[:80]
 
 
+class Words(models.Model):
+    """What a step is found by; made from its event at `revision`, and again when that has moved on.
+
+    `picture` is the one that shows the step, `verb` is what was done, `status` how that went. `text` is in lower case.
+    """
+
+    event = models.OneToOneField(Event, primary_key=True, on_delete=models.CASCADE, related_name="words")
+    trace = models.ForeignKey(Trace, on_delete=models.CASCADE, related_name="+", db_index=False)
+    revision = models.PositiveBigIntegerField()
+    verb = models.CharField(max_length=100)
+    status = models.CharField(max_length=10)
+    picture = models.CharField(max_length=64, blank=True)
+    text = models.TextField()
+
+    objects: ClassVar[models.Manager["Words"]] = models.Manager()
+
+    class Meta:
+        indexes = (models.Index(fields=["trace", "revision"]),)
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
 class Remark(models.Model):
     """What a person wrote beside a step. It is no part of the story, so it may be taken back."""
 
@@ -174,7 +197,8 @@ class Remark(models.Model):
 class Share(models.Model):
     """A link to a redacted copy that never changes. Only the token's hash is stored.
 
-    `report` says what was hidden in the copy. A live link has no copy: it shows the run itself, and ends with it.
+    `report` says what was hidden in the copy. A live link has no copy: it shows the run itself, and ends with it. One
+    that was not issued is a draft, which only its maker can open. Only `shares.py` writes.
     """
 
     id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
@@ -184,10 +208,12 @@ class Share(models.Model):
     token_hash = models.CharField(max_length=64, unique=True)
     scope = ExactJSON(default=dict)
     report = ExactJSON(default=dict)
+    live = models.BooleanField(default=False)
     downloads = models.BooleanField(default=False)
     views = models.PositiveIntegerField(default=0)
     most_views = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+    issued_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField()
     seen_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -210,7 +236,11 @@ class JobState(models.TextChoices):
 
 
 class Job(models.Model):
-    """Work on a trace that takes a while: an export, an import, a copy for a link. `result` is a file's name."""
+    """Work on a trace that takes a while: an export, an import, a copy for a link. Only `jobs.py` writes it.
+
+    `result` is a file's name, or what was made. `attempt` counts the workers that have begun it: who is not the last
+    has lost it. `beat_at` is when that one was last heard of.
+    """
 
     id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="jobs")
@@ -218,6 +248,7 @@ class Job(models.Model):
     kind = models.CharField(max_length=20)
     options = ExactJSON(default=dict)
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.QUEUED)
+    attempt = models.PositiveSmallIntegerField(default=0)
     cancelled = models.BooleanField(default=False)
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)

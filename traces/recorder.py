@@ -26,7 +26,7 @@ from .payloads import (
     UsageData,
     VerifyData,
 )
-from .pictures import compact
+from .pictures import Mask, compact
 from .redact import Redactor
 from .storage import default_store
 
@@ -48,12 +48,15 @@ class DatabaseRecorder:
         head: EventId | None,
         *,
         redactor: Redactor | None = None,
+        mask: Mask | None = None,
         blobs: BlobStore | None = None,
     ) -> None:
-        """Raises ValueError when `head` is no event of the trace."""
+        """Raises ValueError when `head` is no event of the trace. `mask` sees every picture before it is stored."""
         self._ledger = Ledger(trace.pk, branch, guard, head)
         self._drafts = Drafts(redactor or Redactor(()))
         self._blobs = blobs or default_store()
+        self._mask = mask
+        self._masked: dict[Sha256, int] = {}
         self._turn = _turn_of(trace, head)
         self._begun: dict[EventId, int] = {}
 
@@ -155,14 +158,32 @@ class DatabaseRecorder:
         return self._append(Kind.POLICY, Actor.SYSTEM, name, PolicyData(text=text, action=action), ok=False)
 
     def event(
-        self, kind: Kind, actor: Actor, data: Mapping[str, Json], *, name: str = "", pictures: Sequence[Sha256] = ()
+        self,
+        kind: Kind,
+        actor: Actor,
+        data: Mapping[str, Json],
+        *,
+        name: str = "",
+        pictures: Sequence[Sha256] = (),
+        before: Sha256 | None = None,
+        after: Sha256 | None = None,
+        change: Change | None = None,
     ) -> EventId:
-        return self._append(kind, actor, name, data, pictures)
+        columns: dict[str, Any] = {"before": before or "", "after": after or ""}
+        if change:
+            columns["result"] = result_of("", Sent(""), None, change, None)
+        return self._append(kind, actor, name, data, [*pictures, before, after], **columns)
 
     def picture(self, data: bytes, media_type: str, width: int, height: int, *, exact: bool = False) -> Sha256:
+        hidden = 0
+        if self._mask:
+            data, media_type, hidden = self._mask(data, media_type)
         if not exact:
             data, media_type = compact(data, media_type)
-        return self._keep(data, media_type, width=width, height=height)
+        sha256 = self._keep(data, media_type, width=width, height=height)
+        if hidden:
+            self._masked[sha256] = hidden
+        return sha256
 
     def blob(self, data: bytes | BinaryIO, media_type: str) -> Sha256:
         return self._keep(data, media_type)
@@ -176,13 +197,20 @@ class DatabaseRecorder:
         blobs: Iterable[Sha256 | None] = (),
         **columns: Any,
     ) -> EventId:
+        named = list(blobs)
         draft = self._drafts.event(kind, actor, self._turn, name, data, **columns)
-        return self._ledger.append([draft], blobs)[0]
+        draft.hidden += self._hidden_in(named)
+        return self._ledger.append([draft], named)[0]
 
     def _close(self, action: EventId, fate: Fate, result: Json, blobs: Iterable[Sha256 | None], **columns: Any) -> None:
         clean, hidden = self._drafts.clean(result)
-        self._ledger.move(action, fate, blobs, hidden=hidden, result=clean, ended_at=timezone.now(), **columns)
+        named = list(blobs)
+        hidden += self._hidden_in(named)
+        self._ledger.move(action, fate, named, hidden=hidden, result=clean, ended_at=timezone.now(), **columns)
         self._begun.pop(action, None)
+
+    def _hidden_in(self, blobs: Iterable[Sha256 | None]) -> int:
+        return sum(self._masked.get(sha256, 0) for sha256 in {*blobs} if sha256)
 
     def _took(self, action: EventId) -> int | None:
         return now_ms() - self._begun[action] if action in self._begun else None

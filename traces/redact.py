@@ -4,13 +4,16 @@ import base64
 import html
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote, quote_plus
 
 from .payloads import Json
 
 HIDDEN = "[hidden]"
 SHORTEST = 6
+LONG_LINE = 16
+"""A line of a key in several lines is known by itself; the first and the last are the same in all keys."""
+
 ODD = "surrogatepass"
 
 
@@ -18,18 +21,25 @@ class Redactor:
     """Finds each secret as it is, quoted for a URL, inside base64, and escaped for HTML, JSON, and JSON in JSON.
 
     Secrets of fewer than six characters are let through: they would hide ordinary words. `hidden` counts what was.
+    One of the `named` leaves its name in its place, as it is typed by name, wherever it stood as it is.
     """
 
-    def __init__(self, secrets: Sequence[str]) -> None:
-        forms = {form for secret in secrets if len(secret.strip()) >= SHORTEST for form in _forms(secret.strip())}
+    def __init__(self, secrets: Sequence[str], named: Mapping[str, str] | None = None) -> None:
+        self._names = {secret.strip(): placeholder(name) for name, secret in (named or {}).items()}
+        known = [secret.strip() for secret in (*secrets, *self._names) if len(secret.strip()) >= SHORTEST]
+        forms = {form for secret in known for form in _forms(secret)}
         longest_first = sorted(forms, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if forms else None
         self.hidden = 0
 
+    @property
+    def knows_any(self) -> bool:
+        return self._pattern is not None
+
     def text(self, text: str) -> str:
         if self._pattern is None:
             return text
-        clean, count = self._pattern.subn(HIDDEN, text)
+        clean, count = self._pattern.subn(self._instead, text)
         self.hidden += count
         return clean
 
@@ -43,8 +53,21 @@ class Redactor:
             return [self.json(item) for item in value]
         return value
 
+    def _instead(self, found: re.Match[str]) -> str:
+        return self._names.get(found[0], HIDDEN)
+
+
+def placeholder(name: str) -> str:
+    """How a secret that has a name is written where it must not stand."""
+    return f"{{{{{name}}}}}"
+
 
 def _forms(secret: str) -> Iterator[str]:
+    yield from _quoted_forms(secret)
+    yield from (line for line in map(str.strip, secret.splitlines()[1:-1]) if len(line) >= LONG_LINE)
+
+
+def _quoted_forms(secret: str) -> Iterator[str]:
     yield secret
     for quoted in (quote(secret, "", errors=ODD), quote(secret, errors=ODD), quote_plus(secret, errors=ODD)):
         yield quoted

@@ -10,6 +10,8 @@ BUTTONS = {2: "Middle-clicked", 3: "Right-clicked", 8: "Clicked back", 9: "Click
 TIMES = {2: "Double-clicked", 3: "Triple-clicked"}
 FATES = {Fate.PLANNED: " (planned)", Fate.INTENT: " …", Fate.UNCERTAIN: " (uncertain)", Fate.REFUSED: " (refused)"}
 
+BEFORE_HINT = "Go on from here this way: "
+
 Values = Mapping[str, Any]
 
 
@@ -104,7 +106,14 @@ def _verify(event: Recorded) -> str:
 
 
 def _message(event: Recorded) -> str:
-    return str(event.data.get("text") or event.data.get("reasoning") or event.name)
+    said = str(event.data.get("text") or event.data.get("reasoning") or event.name)
+    return hinted(said) if event.name == "hint" else said
+
+
+def hinted(said: str) -> str:
+    """The hint itself, without what every branch is told before it."""
+    hint = said.partition(BEFORE_HINT)[2] or said
+    return hint[:1].upper() + hint[1:]
 
 
 def _file(event: Recorded) -> str:
@@ -117,7 +126,8 @@ def _snapshot(event: Recorded) -> str:
 
 
 def _plain(event: Recorded) -> str:
-    return str(event.data.get("text") or event.data.get("reason") or event.name or event.kind).capitalize()
+    text = str(event.data.get("text") or event.data.get("reason") or event.name or event.kind)
+    return text if event.kind == Kind.SELECT else f"{text[:1].upper()}{text[1:]}"
 
 
 def _observation(event: Recorded) -> str:

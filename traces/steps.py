@@ -34,6 +34,9 @@ class Marks:
     changed: tuple[Corners, ...] = ()
 
 
+UNMARKED = Marks()
+
+
 @dataclass(frozen=True)
 class Step:
     """An event, and what belongs to it.
@@ -131,7 +134,7 @@ def _step(event: Recorded, reply: Recorded | None, folded: dict[EventId, Recorde
         reply=reply.id if reply else None,
         thought=str(said.get("reasoning") or ""),
         said=str(said.get("text") or ""),
-        status=_status(event),
+        status=status_of(event),
         marks=_marks(event),
     )
 
@@ -151,7 +154,7 @@ FATES = {
 TROUBLE = (Kind.ERROR, Kind.POLICY, Kind.LIMIT)
 
 
-def _status(event: Recorded) -> Status:
+def status_of(event: Recorded) -> Status:
     if event.fate in FATES:
         return FATES[event.fate]
     if event.kind == Kind.VERIFY:
@@ -165,6 +168,8 @@ def _status(event: Recorded) -> Status:
 
 
 def _marks(event: Recorded) -> Marks:
+    if event.act is None and event.result is None:
+        return UNMARKED
     act: dict[str, Any] = event.act or {}
     change = (event.result or {}).get("change") or {}
     return Marks(

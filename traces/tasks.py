@@ -1,9 +1,22 @@
 from celery import shared_task
 
-from . import storage
+from . import doers, jobs, storage, thumbs
 
 
 @shared_task
 def collect() -> None:
-    """Blobs that no trace names any more."""
+    """Blobs that no trace names any more, and what was made of them."""
     storage.collect(storage.default_store())
+    thumbs.sweep()
+
+
+@shared_task
+def work(job_id: str) -> None:
+    jobs.run(job_id, doers.WORK)
+
+
+@shared_task
+def heal() -> None:
+    """Jobs whose worker died, or whose message was lost; and results that are too old."""
+    jobs.heal()
+    jobs.reap()

@@ -1,0 +1,1 @@
+"""A made-up desktop, and what an agent does on it: for `generate.py`."""
