@@ -3,8 +3,7 @@
 import io
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -13,27 +12,27 @@ from PIL import Image
 
 from sandboxes.display.screen import Box, Screen
 from sandboxes.images import store
+from sandboxes.models import Snapshot
 from sandboxes.network import Policy
 from traces import lifecycle as traces
 from traces.models import Blob, Event, Reference, Trace
 from traces.payloads import Sha256
 from traces.queries import stored
-from traces.storage import default_store
 
-from . import lifecycle
+from . import lifecycle, publish, vault
+from .attaching import MOST, Attachable, attachment
 from .budget import Limits
 from .checkers import references as checkers
-from .delivery import clean_name, media_type
 from .errors import BadTask
-from .models import Attachment, Branch, Run, Task
+from .models import Branch, OnHelp, Run, Task
+from .placeholders import checked
+from .plan import Plan
 from .providers import registry
 from .verify import parse_checks, to_json
 
-MOST_ATTACHMENTS = 100
+MOST_RUNS = 16
 LONGEST_GOAL = 50_000
 POLL = 0.1
-
-Attachable = Path | bytes | BinaryIO
 
 
 def submit(
@@ -47,35 +46,59 @@ def submit(
     checks: str | Sequence[Mapping[str, Any]] = (),
     limits: Mapping[str, Any] | None = None,
     network: Mapping[str, Any] | None = None,
+    secrets: Mapping[str, str] | None = None,
+    snapshot: str = "",
+    on_help: str = OnHelp.WAIT,
+    plan: Mapping[str, Any] | None = None,
+    runs: int = 1,
     keep_machine: bool = False,
 ) -> Run:
-    """A queued run. Raises BadTask, which names what is wrong, and NotBuilt when the image is missing."""
+    """The first of so many queued runs. Raises BadTask, which names what is wrong, and NotBuilt without the image.
+
+    With a `snapshot` its machines go on where that was taken, and its image is the one that counts. The agent types
+    `secrets` by name; their values are hidden before anything is stored.
+    """
     if not goal.strip() or len(goal) > LONGEST_GOAL:
         raise BadTask(f"goal: must be text of at most {LONGEST_GOAL} characters.")
+    if type(runs) is not int or not 1 <= runs <= MOST_RUNS:
+        raise BadTask(f"runs: must be from 1 to {MOST_RUNS}.")
+    if on_help not in OnHelp.values:
+        raise BadTask(f"on_help: must be one of {', '.join(OnHelp.values)}.")
     registry.read_options(provider, options or {})
+    begins = _begins(snapshot, image)
+    known = checked(secrets or {})
+    clean = vault.redactor_for(known)
     facts = {
-        "checks": to_json(parse_checks(checks)),
+        "goal": clean.text(goal),
+        "checks": clean.json(to_json(parse_checks(checks))),
         "limits": Limits.from_json(dict(limits or {})).to_json(),
-        "options": dict(options or {}),
+        "options": clean.json(dict(options or {})),
         "network": dict(network or {}),
+        "plan": Plan.from_json(dict(plan or {})).to_json(),
+        "secrets": vault.seal(known.values) if known else "",
     }
-    store.find(image)
     _check_network(network or {})
-    files = [_kept(name, content) for name, content in (attachments or {}).items()]
-    if len(files) > MOST_ATTACHMENTS:
-        raise BadTask(f"attachments: must be at most {MOST_ATTACHMENTS}.")
+    files = [attachment(clean.text(name), content) for name, content in (attachments or {}).items()]
+    if len(files) > MOST or len({file.name for file in files}) < len(files):
+        raise BadTask(f"attachments: must be at most {MOST}, each with a name of its own.")
     with transaction.atomic():
         task = Task.objects.create(
-            owner_id=owner.pk, goal=goal, image=image, provider=provider, keep_machine=keep_machine, **facts
+            owner_id=owner.pk, provider=provider, on_help=on_help, keep_machine=keep_machine, **begins, **facts
         )
-        for attachment in files:
-            attachment.task = task
-            attachment.save()
-        return start(task)
+        for file in files:
+            file.task = task
+            file.save()
+        first, *_ = [start(task) for _ in range(runs)]
+    return first
 
 
 def start(task: Task) -> Run:
-    """Another attempt at a task."""
+    """Another attempt at a task. Raises BadTask when its snapshot or one of its files is gone."""
+    origin = _snapshot(task.snapshot) if task.snapshot else None
+    files = {file.sha256: file.name for file in task.attachments.all()}
+    missing = set(files) - set(Blob.objects.filter(pk__in=files).values_list("pk", flat=True))
+    if missing:
+        raise BadTask(f"attachments: “{files[missing.pop()]}” is not stored any more.")
     meta = {
         "task": task.pk,
         "goal": task.goal,
@@ -85,13 +108,31 @@ def start(task: Task) -> Run:
         "model": str(task.options.get("model", "")),
     }
     with transaction.atomic():
-        trace = traces.begin(task.owner, title=task.goal.splitlines()[0][:200], meta=meta)
-        for attachment in task.attachments.all():
-            Reference.objects.get_or_create(trace=trace, blob_id=attachment.sha256)
+        trace = traces.begin(task.owner, title=task.goal.strip().splitlines()[0][:200], meta=meta)
+        for sha256 in files:
+            Reference.objects.get_or_create(trace=trace, blob_id=sha256)
         run = Run.objects.create(task=task, trace=trace)
-        branch = Branch.objects.create(run=run)
+        branch = Branch.objects.create(run=run, snapshot=origin)
         transaction.on_commit(lambda: lifecycle.enqueue(branch.pk))
+        publish.run_changed(run)
     return run
+
+
+def change_limits(branch: Branch, limits: Mapping[str, Any]) -> Limits:
+    """From its next request or action on; what is not named stays. Raises BadTask.
+
+    What the branch has of its own is changed there, everything else for all runs of the task.
+    """
+    task, own = branch.run.task, branch.limits
+    changed = Limits.from_json({**task.limits, **own, **limits}).to_json()
+    branch.limits = {name: changed[name] for name in own}
+    task.limits = {**task.limits, **{name: changed[name] for name in limits if name not in own}}
+    with transaction.atomic():
+        branch.save(update_fields=["limits"])
+        task.save(update_fields=["limits"])
+        for trace_id in task.runs.values_list("trace_id", flat=True):
+            traces.touch(trace_id)
+    return Limits.from_json(changed)
 
 
 def wait(run: Run, timeout: float) -> Run:
@@ -127,12 +168,16 @@ def _check_network(values: Mapping[str, Any]) -> None:
         raise BadTask(f"network: {error}") from None
 
 
-def _kept(name: str, content: Attachable) -> Attachment:
-    clean = clean_name(name)
-    if isinstance(content, Path):
-        with content.open("rb") as file:
-            return _kept(name, file)
-    data = io.BytesIO(content) if isinstance(content, bytes) else content
-    sha256, size = default_store().add(data, media_type(clean))
-    Blob.objects.update_or_create(pk=sha256, defaults={"media_type": media_type(clean), "size": size})
-    return Attachment(name=clean, sha256=sha256, media_type=media_type(clean), size=size)
+def _begins(snapshot: str, image: str) -> dict[str, str]:
+    """What the machines begin from, as columns of the task."""
+    if not snapshot:
+        return {"image": store.find(image).name}
+    row = _snapshot(snapshot)
+    return {"image": row.image, "backend": row.backend, "snapshot": row.pk}
+
+
+def _snapshot(snapshot_id: str) -> Snapshot:
+    row = Snapshot.objects.filter(pk=snapshot_id).first()
+    if row is None:
+        raise BadTask("snapshot: there is no such snapshot any more.")
+    return row

@@ -1,45 +1,123 @@
 """A branch of the task: the conversation up to a turn's end, a machine from that moment's snapshot, and a hint."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from django.db import transaction
 
 from sandboxes.models import Snapshot
 from traces.events import Fate, Kind
 from traces.models import Event
+from traces.payloads import EventId
+from traces.queries import head_of, path_totals, totals
 
-from .errors import BadCall
-from .lifecycle import enqueue
-from .models import Branch
+from . import lifecycle, vault
+from .budget import Limits, Spent, shared
+from .errors import BadCall, BadTask
+from .models import ENDED, Branch, Run
+from .plan import Plan
+from .points import Point
+
+
+@dataclass(frozen=True)
+class Way:
+    """What a new branch is told, and what it has of its own: a model, limits."""
+
+    hint: str
+    model: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    recovers: Branch | None = None
 
 
 def fork(parent: Branch, snapshot: Snapshot, hints: Sequence[str]) -> list[Branch]:
     """New branches from where the reply under way began. Raises BadCall unless it asked for nothing but this."""
     begins_after = boundary(parent)
+    try:
+        return open_branches(parent, begins_after, snapshot.pk, [Way(hint) for hint in hints])
+    except BadTask as error:
+        raise BadCall(str(error)) from None
+
+
+def fork_at(run: Run, point: Point, ways: Sequence[Way], *, key: str = "") -> list[Branch]:
+    """New branches from a saved moment. Raises BadTask when the run may have no more of them."""
+    parent = run.branches.get(name=point.branch)
+    return open_branches(parent, point.after, point.snapshot, ways, key=key)
+
+
+def open_branches(
+    parent: Branch, after: EventId, snapshot_id: str, ways: Sequence[Way], *, key: str = ""
+) -> list[Branch]:
+    """All or none, and once for each `key`. What money and tokens are left is shared by all that go on."""
     with transaction.atomic():
-        count = Branch.objects.filter(run=parent.run_id).count()
+        run = Run.objects.select_for_update().select_related("task").get(pk=parent.run_id)
+        known = list(run.branches.filter(key__startswith=f"{key}/")) if key else []
+        if known:
+            return known
+        _check_budget(run, len(ways))
+        heads = _share_out(run, len(ways))
+        clean = vault.cleaner_of(run.task)
+        count = run.branches.count()
         children = [
             Branch.objects.create(
-                run_id=parent.run_id,
-                name=f"b{count + number - 1}",
+                run=run,
+                name=f"b{count + number}",
                 parent=parent,
-                forked_at=begins_after,
-                snapshot=snapshot,
-                hint=hint,
+                forked_at=after,
+                snapshot_id=snapshot_id,
+                hint=clean.text(way.hint),
+                model=dict(way.model),
+                limits=_allowance(run, after, heads, way.limits),
+                recovers=way.recovers,
+                key=f"{key}/{number}" if key else "",
             )
-            for number, hint in enumerate(hints, 1)
+            for number, way in enumerate(ways)
         ]
+        lifecycle.mirror(run)
         for child in children:
-            transaction.on_commit(partial(enqueue, child.pk))
+            transaction.on_commit(partial(lifecycle.enqueue, child.pk))
     return children
 
 
-def boundary(branch: Branch) -> int:
+def boundary(branch: Branch) -> EventId:
     """The event before the reply whose call is being carried out: there every call before it is answered."""
     mine = Event.objects.filter(trace=branch.run.trace_id, branch=branch.name)
     reply = mine.filter(kind=Kind.MESSAGE, name="reply").order_by("-seq").first()
     calls = mine.filter(kind=Kind.ACTION, seq__gt=reply.seq).exclude(fate=Fate.REFUSED) if reply else mine.none()
     if reply is None or reply.parent_id is None or calls.count() != 1:
         raise BadCall("fork: must be the only call of its turn, so that all branches begin at one moment.")
-    return int(reply.parent_id)
+    return EventId(reply.parent_id)
+
+
+def limits_of(branch: Branch) -> Limits:
+    return Limits.from_json({**branch.run.task.limits, **branch.limits})
+
+
+def _share_out(run: Run, more: int) -> int:
+    """Those that go on beside the new ones keep their share; how many there will be."""
+    going = list(run.branches.exclude(state__in=ENDED))
+    for branch in going:
+        head = head_of(run.trace_id, branch.name) or branch.forked_at
+        if head:
+            kept = _allowance(run, EventId(head), len(going) + more, branch.limits)
+            Branch.objects.filter(pk=branch.pk).update(limits=kept)
+    return len(going) + more
+
+
+def _allowance(run: Run, head: EventId, heads: int, own: Mapping[str, Any]) -> dict[str, Any]:
+    path = path_totals(run.trace_id, head)
+    whole = Limits.from_json({**run.task.limits, **own})
+    kept = shared(whole, Spent(tokens=path.tokens, money=path.cost), _total(run), heads)
+    return {**own, "tokens": kept.tokens, "money": kept.money}
+
+
+def _total(run: Run) -> Spent:
+    used = totals(run.trace_id)
+    return Spent(tokens=used.tokens, money=used.cost)
+
+
+def _check_budget(run: Run, more: int) -> None:
+    most = Plan.from_json(run.task.plan).budget
+    if run.branches.count() + more > most:
+        raise BadTask(f"plan: the run may have {most} branches, and {more} more would be too many.")

@@ -1,6 +1,6 @@
 """What a branch may use up, looked at in one place."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from .endings import LimitReached
@@ -41,6 +41,15 @@ class Spent:
     minutes: float = 0
     tokens: int = 0
     money: float = 0
+
+
+def shared(whole: Limits, path: Spent, total: Spent, heads: int) -> Limits:
+    """For one of several branches that go on: of tokens and money, its share of what the run has left."""
+    return replace(
+        whole,
+        tokens=max(1, int(path.tokens + max(0, whole.tokens - total.tokens) / heads)),
+        money=max(1e-9, path.money + max(0.0, whole.money - total.money) / heads),
+    )
 
 
 def check(limits: Limits, spent: Spent) -> None:

@@ -2,6 +2,7 @@
 
 import mimetypes
 import tempfile
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
@@ -42,7 +43,9 @@ def put_in(task: Task, sandbox: Sandbox, recorder: Recorder) -> list[str]:
     return names
 
 
-def take_out(branch: Branch, sandbox: Sandbox, recorder: Recorder, path: str, title: str) -> str:
+def take_out(
+    branch: Branch, sandbox: Sandbox, recorder: Recorder, path: str, title: str, clean: Callable[[str], str] = str
+) -> str:
     """Raises FileNotFoundError, IsADirectoryError, PermissionError, BadCall, SandboxError."""
     name = clean_name(path)
     with sandbox.guest() as guest, tempfile.SpooledTemporaryFile(SPOOL) as spool:
@@ -54,6 +57,12 @@ def take_out(branch: Branch, sandbox: Sandbox, recorder: Recorder, path: str, ti
         sha256 = recorder.blob(file, media_type(name))
     recorder.file(name=name, path=path, direction="out", sha256=sha256)
     Document.objects.create(
-        branch=branch, name=name, title=title, path=path, sha256=sha256, media_type=media_type(name), size=size
+        branch=branch,
+        name=clean(name)[:200],
+        title=clean(title),
+        path=clean(path),
+        sha256=sha256,
+        media_type=media_type(name),
+        size=size,
     )
     return f"Delivered {name}, {size} bytes."

@@ -6,7 +6,9 @@ Ending
 ├── LimitReached   steps, minutes, tokens or money are used up
 ├── Stuck          the same actions again and again, and nothing changes
 ├── Parked         a person is asked for, or somebody paused it; it goes on from here
+│   └── Yielded    a person takes over the machine
 ├── Cancelled      somebody stopped it
+│   └── HandedOn   it has left the task to its branches
 └── Broken         the machine or the model's service failed, which is never the agent's failure
 """
 
@@ -45,7 +47,15 @@ class Parked(Ending):
         self.question = question
 
 
+class Yielded(Parked):
+    pass
+
+
 class Cancelled(Ending):
+    pass
+
+
+class HandedOn(Cancelled):
     pass
 
 

@@ -1,11 +1,13 @@
 """A path of a trace as a conversation: what a branch that forks off, or a worker that takes over, goes on from."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from traces.events import Fate, Kind, Recorded
 from traces.payloads import EventId, Sha256
+from traces.redact import HIDDEN
 
 from .budget import Spent
 from .turns import Answered, Call, Part, Picture, Reply, Result, Said, Turn, Usage
@@ -22,6 +24,8 @@ class Planned:
     fate: Fate = Fate.PLANNED
     op_id: str = ""
     result: Result | None = None
+    hidden: bool = False
+    """Part of what was asked for was a secret, and is not there any more."""
 
 
 @dataclass
@@ -58,14 +62,18 @@ class Conversation:
 
 
 def rebuild(events: Iterable[Recorded], picture_of: PictureOf) -> Conversation:
-    """The conversation of a path from the root, to the byte."""
-    talk = Conversation()
+    """The conversation of a path from the root, to the byte; from where a secret was hidden on, in other words.
+
+    A service takes its own reply back only after the very conversation that it belongs to.
+    """
+    talk, exact = Conversation(), True
     for event in events:
+        exact = exact and not event.hidden
         if event.kind is Kind.ACTION:
             _add_action(talk, event, picture_of)
         elif event.kind is Kind.MESSAGE and event.name == "reply":
             talk.answered()
-            talk.replied(_reply(event), ())
+            talk.replied(_reply(event if exact else replace(event, raw=None)), ())
         elif event.kind is Kind.MESSAGE:
             talk.answered()
             talk.said(*(_part(part, picture_of) for part in event.data["parts"]))
@@ -95,7 +103,8 @@ def _add_action(talk: Conversation, event: Recorded, picture_of: PictureOf) -> N
     assert isinstance(reply, Reply)
     talk.turns[place] = Reply(**{**vars(reply), "calls": (*reply.calls, call)})
     result = _result(call, event.result, picture_of) if event.result else None
-    talk.pending.append(Planned(event.id, call, event.fate, event.op_id, result))
+    hidden = bool(event.hidden) and HIDDEN in json.dumps(event.data["input"])
+    talk.pending.append(Planned(event.id, call, event.fate, event.op_id, result, hidden))
     talk.steps += event.started_at is not None
     talk.claims += call.name == "done" and event.fate is Fate.DONE
 

@@ -1,19 +1,25 @@
 """A branch's machine, asked for from its host's worker: this process has no rights over machines."""
 
+import logging
 import time
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
 
 from django.db.models import Model, QuerySet
 
 from sandboxes import forking, lifecycle
 from sandboxes.errors import Gone, Unavailable
 from sandboxes.models import Event, Machine, Snapshot, State
-from traces.events import Recorder
+from traces.events import Kind, Recorder
+from traces.models import Event as TraceEvent
 
-from . import branching
+from . import branching, thinning
 from .models import Branch
+from .plan import Plan
 from .workplace import Saved, Workplace
+
+log = logging.getLogger(__name__)
 
 PATIENCE = 120.0
 POLL = 0.02
@@ -33,26 +39,74 @@ def wait_until_ready(machine_id: str, look: Callable[[], None]) -> Machine:
         time.sleep(POLL)
 
 
-class BranchKeeper:
-    """A Keeper, for the machine of a branch that has rows."""
+class _Begun(NamedTuple):
+    """A snapshot that was asked for: the rows and events there were before."""
 
-    def __init__(self, branch: Branch, machine: Machine, recorder: Recorder) -> None:
-        self.branch, self.machine, self.recorder = branch, machine, recorder
+    label: str
+    known: frozenset[str]
+    since: int
+    at: float
+
+
+class BranchKeeper:
+    """A Keeper, for the machine of a branch that has rows. `saved_at` is after how many steps it was last saved."""
+
+    def __init__(self, branch: Branch, machine: Machine, recorder: Recorder, clean: Callable[[str], str] = str) -> None:
+        self.branch, self.machine, self.recorder, self.clean = branch, machine, recorder, clean
         self.place: Workplace | None = None
+        self.plan, self.saved_at = Plan.from_json(branch.run.task.plan), 0
 
     def snapshot(self, label: str) -> Saved:
-        began, since = time.monotonic(), self._last_event()
-        known = set(self._rows().values_list("pk", flat=True))
-        forking.request_snapshot(self.machine, label)
-        fresh = self._rows().exclude(pk__in=known).filter(label=label)
-        row = self._await(fresh.first, "No snapshot was taken", since)
+        return self._finish(self._begin(label))
+
+    @contextmanager
+    def saving(self, steps: int) -> Iterator[None]:
+        """A snapshot that cannot be taken costs no more than itself: the branch goes on."""
+        label = self._due(steps)
+        if not label:
+            yield
+            return
+        if self.place:
+            self.place.leave()
+        begun, self.saved_at = self._begin(label), steps
+        yield
+        try:
+            self._finish(begun)
+        except Unavailable as error:
+            log.warning("branch %s was not saved: %s", self.branch, error)
+        thinning.thin(self.branch.run_id)
+
+    def _due(self, steps: int) -> str:
+        """What a snapshot now would be called; empty when it is not time for one."""
+        if steps <= self.saved_at:
+            return ""
+        if self.plan.verified and self._verified():
+            return f"verified after {steps} steps"
+        due = self.plan.every and steps - self.saved_at >= self.plan.every
+        return f"after {steps} steps" if due else ""
+
+    def _verified(self) -> bool:
+        """The last thing that happened was that checks passed."""
+        last = TraceEvent.objects.filter(pk=self.recorder.head or 0).values_list("kind", "ok").first()
+        return last == (Kind.VERIFY, True)
+
+    def _begin(self, label: str) -> "_Begun":
+        clean = self.clean(label)[:100]
+        known = frozenset(self._rows().values_list("pk", flat=True))
+        begun = _Begun(clean, known, self._last_event(), time.monotonic())
+        forking.request_snapshot(self.machine, clean)
+        return begun
+
+    def _finish(self, begun: "_Begun") -> Saved:
+        fresh = self._rows().exclude(pk__in=begun.known).filter(label=begun.label)
+        row = self._await(fresh.first, "No snapshot was taken", begun.since)
         self.recorder.snapshot(
             snapshot=row.pk,
             backend=row.backend,
             keeps=row.keeps,
             size=row.size,
-            ms=round((time.monotonic() - began) * 1000),
-            label=label,
+            ms=round((time.monotonic() - begun.at) * 1000),
+            label=begun.label,
         )
         return _saved(row)
 
@@ -64,14 +118,16 @@ class BranchKeeper:
         self._await(back.first, "It could not go back", since)
         self.machine.refresh_from_db()
         if self.place:
+            guard = self.place.sandbox.guard
             self.place.sandbox = lifecycle.attach(self.machine)
+            self.place.sandbox.guard = guard
 
     def snapshots(self) -> list[Saved]:
         return [_saved(row) for row in self._rows()]
 
     def fork(self, hints: Sequence[str]) -> list[str]:
         saved = self.snapshot("before the fork")
-        children = branching.fork(self.branch, Snapshot.objects.get(pk=saved.id), hints)
+        children = branching.fork(self.branch, Snapshot.objects.get(pk=saved.id), [self.clean(hint) for hint in hints])
         return [child.name for child in children]
 
     def _rows(self) -> QuerySet[Snapshot]:

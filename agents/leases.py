@@ -15,9 +15,10 @@ from django.db.models import F, QuerySet
 from django.db.utils import DatabaseError
 from django.utils import timezone
 
+from sandboxes.models import ENDED as MACHINE_ENDED
 from traces.errors import Fenced
 
-from .models import DRIVEN, Branch
+from .models import DRIVEN, Branch, State
 
 LOST = "Another worker drives this branch now."
 
@@ -95,3 +96,15 @@ def claim(branch_id: str) -> Lease | None:
 def expired() -> list[str]:
     """Branches that somebody should drive and nobody does."""
     return list(Branch.objects.filter(state__in=DRIVEN, lease_until__lte=timezone.now()).values_list("pk", flat=True))
+
+
+def bereft() -> QuerySet[Branch]:
+    """Under way in machines that have ended."""
+    running = Branch.objects.filter(state=State.RUNNING, machine__state__in=MACHINE_ENDED)
+    return running.select_related("run__task__owner", "run__trace", "machine")
+
+
+def take_over(branch_id: str) -> Lease:
+    """From whoever drives it: for a branch that cannot go on."""
+    Branch.objects.filter(pk=branch_id).update(fence=F("fence") + 1)
+    return Lease(branch_id, Branch.objects.values_list("fence", flat=True).get(pk=branch_id))

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -11,19 +12,24 @@ from sandboxes import lifecycle as machines
 from sandboxes.models import ENDED as MACHINE_ENDED
 from traces import lifecycle as traces
 
+from . import publish, vault
 from .models import DRIVEN, ENDED, RESTING, Branch, Note, Run, State, Wish
+from .plan import Plan
 
 log = logging.getLogger(__name__)
+
+LIVELIEST = (*reversed(DRIVEN), State.HUMAN_CONTROL, State.NEEDS_HELP, State.PAUSED)
 
 MOVES: Mapping[State, tuple[State, ...]] = {
     State.QUEUED: RESTING,
     State.PROVISIONING: (State.QUEUED,),
     State.RUNNING: (State.QUEUED, State.PROVISIONING),
-    State.PAUSED: DRIVEN,
-    State.NEEDS_HELP: DRIVEN,
+    State.PAUSED: (*DRIVEN, State.HUMAN_CONTROL),
+    State.NEEDS_HELP: (*DRIVEN, State.HUMAN_CONTROL),
+    State.HUMAN_CONTROL: (*DRIVEN, *RESTING),
     State.SUCCEEDED: DRIVEN,
     State.FAILED: DRIVEN,
-    State.CANCELLED: (*DRIVEN, *RESTING),
+    State.CANCELLED: (*DRIVEN, *RESTING, State.HUMAN_CONTROL),
     State.INFRA_ERROR: DRIVEN,
 }
 
@@ -36,25 +42,44 @@ def move(branch_id: str, to: State, detail: str = "", **columns: Any) -> bool:
         )
         if moved:
             branch = Branch.objects.select_related("run__task", "machine").get(pk=branch_id)
-            _mirror(branch)
-            if to in ENDED:
+            alone = to not in ENDED or _is_alone(branch)
+            mirror(branch.run, settled=alone)
+            if not alone:
+                transaction.on_commit(partial(enqueue_choice, branch.run_id))
+            elif to in ENDED:
                 _give_back(branch)
     return bool(moved)
 
 
-def request_pause(branch: Branch) -> None:
-    Branch.objects.filter(pk=branch.pk, state__in=DRIVEN).update(wish=Wish.PAUSE)
+def request_pause(branch: Branch) -> bool:
+    """Before the next request or action. False when nobody drives it, or it is to be cancelled."""
+    asked = Branch.objects.filter(pk=branch.pk, state__in=DRIVEN).exclude(wish=Wish.CANCEL).update(wish=Wish.PAUSE)
+    traces.touch(branch.run.trace_id)
+    return bool(asked)
 
 
 def request_cancel(branch: Branch) -> None:
     """At once when nobody drives it, else before the next request or action."""
     Branch.objects.filter(pk=branch.pk).update(wish=Wish.CANCEL)
-    if branch.state in RESTING:
+    branch.refresh_from_db(fields=["state"])
+    if branch.state in (State.QUEUED, State.HUMAN_CONTROL, *RESTING):
         move(branch.pk, State.CANCELLED, "Cancelled")
+    traces.touch(branch.run.trace_id)
 
 
 def request_resume(branch: Branch) -> bool:
+    """Goes on from where it rests; a pause that was only asked for is taken back."""
     moved = move(branch.pk, State.QUEUED, wish=Wish.NONE, question="")
+    if moved:
+        enqueue(branch.pk)
+    kept = Branch.objects.filter(pk=branch.pk, state__in=DRIVEN, wish=Wish.PAUSE).update(wish=Wish.NONE)
+    traces.touch(branch.run.trace_id)
+    return moved or bool(kept)
+
+
+def request_stop(branch: Branch) -> bool:
+    """Of a branch that rests, and has yet to tell what happened while it did."""
+    moved = move(branch.pk, State.QUEUED, wish=Wish.CANCEL, question="")
     if moved:
         enqueue(branch.pk)
     return moved
@@ -62,9 +87,11 @@ def request_resume(branch: Branch) -> bool:
 
 def add_note(branch: Branch, text: str, author: Any = None) -> Note:
     """Heard before the next request to the model; a branch that rests for an answer goes on."""
-    note = Note.objects.create(branch=branch, text=text, author=author)
+    clean = vault.cleaner_of(branch.run.task)
+    note = Note.objects.create(branch=branch, text=clean.text(text), author=author)
     if branch.state == State.NEEDS_HELP:
         request_resume(branch)
+    traces.touch(branch.run.trace_id)
     return note
 
 
@@ -80,11 +107,46 @@ def enqueue(branch_id: str) -> None:
         log.warning("branch %s waits for the reconciler: %s", branch_id, error)
 
 
-def _mirror(branch: Branch) -> None:
-    if branch.parent_id is None:
-        over = timezone.now() if branch.ended else None
-        Run.objects.filter(pk=branch.run_id).update(state=branch.state, ended_at=over)
-        traces.mark(branch.run.trace_id, branch.state, ended=branch.ended)
+def enqueue_choice(run_id: str) -> None:
+    """A hint: the reconciler finds runs whose branches have ended."""
+    from sandboxes.tasks import BrokerDown
+
+    from . import tasks
+
+    try:
+        tasks.advance.apply_async((run_id,), queue="agents", retry=False)
+    except (OSError, BrokerDown) as error:
+        log.warning("run %s waits for the reconciler: %s", run_id, error)
+
+
+def mirror(run: Run, *, settled: bool = True) -> None:
+    """A run is what its branches make it: under way while one is, and until it is `settled` which of them counts."""
+    state = _state_of(run, settled)
+    over = timezone.now() if state in ENDED else None
+    if (
+        Run.objects.filter(pk=run.pk)
+        .exclude(state=state, ended_at__isnull=over is None)
+        .update(state=state, ended_at=over)
+    ):
+        traces.mark(run.trace_id, state, ended=state in ENDED)
+        publish.run_changed(run)
+
+
+def _state_of(run: Run, settled: bool) -> State:
+    states = {branch.pk: State(branch.state) for branch in run.branches.all()}
+    going = [state for state in LIVELIEST if state in states.values()]
+    if going:
+        return going[0]
+    if not settled:
+        return State.RUNNING
+    return states.get(run.chosen_id or "") or next(iter(states.values()))
+
+
+def _is_alone(branch: Branch) -> bool:
+    """Whether its end is its run's: there are no others, and it is not to be tried again."""
+    if Branch.objects.filter(run=branch.run_id).count() > 1:
+        return False
+    return branch.state != State.FAILED or not Plan.from_json(branch.run.task.plan).recover
 
 
 def _give_back(branch: Branch) -> None:

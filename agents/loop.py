@@ -24,6 +24,7 @@ from .verify import Moment, due
 from .watch import Watch
 from .workplace import Workplace
 
+NOT_KNOWN = "Not executed: work was interrupted, and a secret in this call is not known any more. Ask again."
 NOT_EXECUTED = "Not executed: an earlier computer action in this turn failed."
 GO_ON = "You called no tool. Go on with the task, or say `done` when it is finished."
 MOST_CLAIMS = 3
@@ -59,7 +60,9 @@ class Loop:
             self.journal.say(Actor.HUMAN, note, name, self.place.look())
         self.watch.look(self.talk)
         specs = [tool.spec() for tool in all_tools().values()]
-        reply = complete_with_patience(self.place.provider, self.system, self.talk.turns, specs, wait=self.watch.wait)
+        with self.place.keeper.saving(self.talk.steps):
+            talk, wait = self.talk.turns, self.watch.wait
+            reply = complete_with_patience(self.place.provider, self.system, talk, specs, wait=wait)
         self.journal.replied(reply)
         self.idle = 0 if reply.calls else self.idle + 1
         if self.idle > MOST_IDLE:
@@ -73,6 +76,8 @@ class Loop:
         for planned in (one for one in batch if one.result is None):
             if any(one.result and not one.result.ok for one in batch):
                 self.journal.refuse(planned, NOT_EXECUTED)
+            elif planned.hidden and planned.fate is Fate.PLANNED:
+                self.journal.refuse(planned, NOT_KNOWN)
             elif performed := self.act(planned, shows=planned is _last_on_desktop(batch)):
                 changed |= performed.change.ratio > 0
                 ending = performed.outcome.ending or ending

@@ -4,8 +4,10 @@
                                 ▲      ├─▶ failed       the checks say no, it gave up, or a limit was reached
                                 │      ├─▶ cancelled    somebody stopped it
                                 │      ├─▶ infra_error  the machine or the model's service failed, not the agent
-                                │      └─▶ paused, needs_help
+                                │      └─▶ paused, needs_help ◀─▶ human_control
                                 └───────────────┘
+
+A person takes over what is under way or rests, and leaves it resting; what continues at once rests for no time at all.
 
 Three facts are kept apart: that it ended (the state), what the agent claimed, and what the checks found.
 """
@@ -20,34 +22,20 @@ from sandboxes.ids import new_id
 from sandboxes.models import Machine, Snapshot
 from traces.models import Trace
 
-
-class State(models.TextChoices):
-    QUEUED = "queued"
-    PROVISIONING = "provisioning"
-    RUNNING = "running"
-    PAUSED = "paused"
-    NEEDS_HELP = "needs_help"
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-    INFRA_ERROR = "infra_error"
-
-
-DRIVEN = (State.QUEUED, State.PROVISIONING, State.RUNNING)
-RESTING = (State.PAUSED, State.NEEDS_HELP)
-ENDED = (State.SUCCEEDED, State.FAILED, State.CANCELLED, State.INFRA_ERROR)
-
-
-class Wish(models.TextChoices):
-    """What somebody wants of a branch; whoever drives it looks before each request and each action."""
-
-    NONE = ""
-    PAUSE = "pause"
-    CANCEL = "cancel"
+from .states import DRIVEN as DRIVEN
+from .states import ENDED as ENDED
+from .states import RESTING as RESTING
+from .states import OnHelp as OnHelp
+from .states import State as State
+from .states import Wish as Wish
 
 
 class Task(models.Model):
-    """Goal, image, attachments, checks and limits. `provider` and `options` say which model works on it."""
+    """Goal, image, attachments, checks and limits. `provider` and `options` say which model works on it.
+
+    `snapshot` is the id of the one that machines begin from, instead of the image as it was built.
+    `secrets` is sealed by `vault.py`; in every other column a secret is written by its name.
+    """
 
     id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="tasks")
@@ -59,6 +47,10 @@ class Task(models.Model):
     checks = models.JSONField(default=list)
     limits = models.JSONField(default=dict)
     network = models.JSONField(default=dict)
+    secrets = models.TextField(blank=True)
+    snapshot = models.CharField(max_length=12, blank=True)
+    on_help = models.CharField(max_length=10, choices=OnHelp.choices, default=OnHelp.WAIT)
+    plan = models.JSONField(default=dict)
     keep_machine = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -92,12 +84,20 @@ class Attachment(models.Model):
 
 
 class Run(models.Model):
-    """One attempt at a task. Its state is that of the branch that counts: the chosen one, else the first."""
+    """One attempt at a task. Its state is that of the branch that counts: the chosen one, else the first.
+
+    `choice` tells how it was chosen, and among whom; `chosen_by` is a person who knew better. While branches are under
+    way the run is, too.
+    """
 
     id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="runs")
     trace = models.OneToOneField(Trace, on_delete=models.PROTECT, related_name="run")
     state = models.CharField(max_length=20, choices=State.choices, default=State.QUEUED)
+    chosen = models.ForeignKey("Branch", null=True, on_delete=models.SET_NULL, related_name="+")
+    choice = models.JSONField(default=dict)
+    chosen_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    choosing_until = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
 
@@ -119,7 +119,9 @@ class Branch(models.Model):
     """A path of steps with a machine of its own, driven by whoever holds its lease.
 
     `fence` grows each time somebody takes the lease; every write names it, and a stale writer is refused. `forked_at`
-    is the event after which it begins, on another branch.
+    is the event after which it begins, on another branch. `model` and `limits` replace those of the task where they are
+    not empty. One that `recovers` another tries again what that one failed at; `key` names the wish for it, so that a
+    second click makes no second branch.
     """
 
     id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
@@ -129,6 +131,10 @@ class Branch(models.Model):
     forked_at = models.BigIntegerField(null=True)
     snapshot = models.ForeignKey(Snapshot, null=True, on_delete=models.SET_NULL, related_name="branches")
     hint = models.TextField(blank=True)
+    model = models.JSONField(default=dict)
+    limits = models.JSONField(default=dict)
+    recovers = models.OneToOneField("self", null=True, on_delete=models.SET_NULL, related_name="recovery")
+    key = models.CharField(max_length=80, blank=True)
     machine = models.ForeignKey(Machine, null=True, on_delete=models.SET_NULL, related_name="branches")
     state = models.CharField(max_length=20, choices=State.choices, default=State.QUEUED)
     state_since = models.DateTimeField(default=timezone.now)
@@ -174,6 +180,46 @@ class Note(models.Model):
 
     def __str__(self) -> str:
         return self.text[:80]
+
+
+class Takeover(models.Model):
+    """A person's time with a branch's machine. Whoever drives the branch next tells of it, once, in the trace.
+
+    `head` is the event before it and `snapshot` the machine then: together, where a branch that leaves it out begins.
+    """
+
+    class Choice(models.TextChoices):
+        NONE = ""
+        CONTINUE = "continue"
+        BRANCH = "branch"
+        STOP = "stop"
+        EXPIRED = "expired"
+        WITHDRAWN = "withdrawn"
+
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="takeovers")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    asked_at = models.DateTimeField(default=timezone.now)
+    began_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    head = models.BigIntegerField(null=True)
+    snapshot = models.ForeignKey(Snapshot, null=True, on_delete=models.SET_NULL, related_name="+")
+    saving_since = models.DateTimeField(null=True, blank=True)
+    choice = models.CharField(max_length=10, choices=Choice.choices, blank=True, default=Choice.NONE)
+    note = models.TextField(blank=True)
+    told = models.BooleanField(default=False)
+
+    objects: ClassVar[models.Manager["Takeover"]] = models.Manager()
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=["branch"], condition=models.Q(ended_at__isnull=True), name="agents_one_takeover_at_a_time"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.branch} by {self.person}"
 
 
 class Document(models.Model):

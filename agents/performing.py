@@ -1,10 +1,10 @@
 """One call of a model, carried out: on the desktop, or by a tool."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sandboxes.actions import BadAction
+from sandboxes.actions import Action, BadAction, Type
 from sandboxes.display.diff import Diff, diff
 from sandboxes.display.screen import Screen
 from sandboxes.display.settle import PANEL_CLOCK
@@ -38,12 +38,13 @@ class Prepared:
 
 
 def prepare(call: Call, place: Workplace) -> Prepared:
-    """Raises BadCall and NotAllowed; then nothing has been done."""
-    place.policy.check(call)
+    """Raises BadCall and NotAllowed; then nothing has been done. `act` names secrets, as the call does."""
+    place.policy.check(replace(call, input=place.secrets.fill(call.input)))
     if call.toolset != TOOLSET:
         chosen = tool(call.name)
         chosen.check(call.input)
-        return Prepared({}, lambda before: _by_tool(call, place, before), chosen.repeatable)
+        filled = replace(call, input=chosen.filled(call.input, place.secrets))
+        return Prepared({}, lambda before: _by_tool(filled, place, before), chosen.repeatable)
     if call.name in LOOKS:
         return Prepared({}, lambda before: _by_looking(call, place, before), True)
     action = action_of(call.name, call.input, place.frame)
@@ -51,9 +52,13 @@ def prepare(call: Call, place: Workplace) -> Prepared:
     return Prepared(act, lambda before: _by_acting(action, place, before), call.name == "wait")
 
 
+def _filled(action: Action, place: Workplace) -> Action:
+    return replace(action, text=place.secrets.fill(action.text)) if isinstance(action, Type) else action
+
+
 def _by_acting(action: Any, place: Workplace, before: Screen) -> Performed:
     try:
-        settled = place.perform(action)
+        settled = place.perform(_filled(action, place))
     except BadAction as error:
         return _unchanged(Outcome(str(error), ok=False), before)
     return Performed(Outcome(), (before, settled.screen), changed(before, settled.screen), round(settled.waited_ms))

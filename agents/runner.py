@@ -2,31 +2,39 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
 from sandboxes import forking
 from sandboxes import lifecycle as machines
-from sandboxes.errors import SandboxError
+from sandboxes.base import Sandbox
+from sandboxes.errors import SandboxError, Taken
+from sandboxes.lifecycle import SlotsUsed
 from sandboxes.models import Machine
 from sandboxes.models import State as MachineState
 from sandboxes.network import Policy as NetworkPolicy
+from traces import logsafe
 from traces.errors import Fenced, TraceError
 from traces.events import Actor, Kind, Recorder
 from traces.payloads import EventId, Sha256
+from traces.pictures import Mask
 from traces.queries import head_of, path_events, stored
 from traces.recorder import DatabaseRecorder
-from traces.redact import Redactor
+from traces.redact import Redactor, placeholder
 
-from . import delivery, leases, lifecycle
-from .endings import Broken, Cancelled, Ending, Finished, LimitReached, Parked
+from . import delivery, handback, leases, lifecycle, vault
+from .endings import Broken, Cancelled, Ending, Finished, LimitReached, Parked, Yielded
 from .errors import AgentError
 from .history import Conversation, rebuild
+from .holding import holding
 from .judging import judge_by
 from .keeping import BranchKeeper, wait_until_ready
 from .leases import Lease
 from .loop import Loop
+from .masking import Masker
 from .models import Branch, State
+from .placeholders import Secrets
 from .policy import Policy
 from .providers import registry
 from .turns import Picture
@@ -36,6 +44,10 @@ from .workplace import Workplace
 
 log = logging.getLogger(__name__)
 
+BY_NAME = (
+    "You can type these secrets by name, in the desktop's type, in bash and in files: {}. Write each just so, in bash "
+    "without quotes around it; you never need to know its value."
+)
 SYSTEM = (Path(__file__).parent / "prompts/system.md").read_text()
 
 
@@ -49,8 +61,10 @@ def drive(branch_id: str) -> None:
         watch = RowWatch(branch, lease)
         try:
             Driver(branch, lease, watch).run()
-        except Fenced as error:
+        except (Fenced, Taken) as error:
             log.warning("branch %s: %s", branch_id, error)
+        except SlotsUsed as error:
+            Branch.objects.filter(pk=branch_id, fence=lease.fence).update(detail=f"It waits: {error}")
         except Ending as ending:
             conclude(branch, lease, watch, ending)
         except (AgentError, SandboxError, TraceError) as error:
@@ -65,28 +79,40 @@ class Driver:
     def __init__(self, branch: Branch, lease: Lease, watch: RowWatch) -> None:
         self.branch, self.lease, self.watch = branch, lease, watch
         self.task, self.trace = branch.run.task, branch.run.trace
-        self.recorder = recorder_for(branch, lease)
+        self.secrets = vault.secrets_of(self.task)
+        logsafe.remember(self.secrets.values.values())
+        self.clean = vault.redactor_for(self.secrets)
+        self.recorder = recorder_for(branch, lease, self.clean, masker_for(self.secrets))
 
     def run(self) -> None:
         """Raises the Ending."""
         machine = self.machine()
-        sandbox = machines.attach(machine)
-        keeper = BranchKeeper(self.branch, machine, self.recorder)
-        provider = registry.make(self.task.provider, registry.read_options(self.task.provider, self.task.options))
+        with holding(machine) as sandbox:
+            self.work(machine, sandbox)
+
+    def work(self, machine: Machine, sandbox: Sandbox) -> None:
+        keeper = BranchKeeper(self.branch, machine, self.recorder, self.clean.text)
+        kind, given = model_of(self.branch)
+        provider = registry.make(kind, registry.read_options(kind, self.secrets.fill(given)))
         keeper.place = place = Workplace(
             sandbox,
             provider,
             policy=Policy(NetworkPolicy(**self.task.network)),
-            checks=from_json(self.task.checks),
+            secrets=self.secrets,
+            checks=from_json(self.secrets.fill(self.task.checks)),
             references=settings.HOST.home / "references" / self.task.pk,
             judge=judge_by(provider, self.watch.wait),
             keeper=keeper,
-            deliver=lambda path, title: delivery.take_out(self.branch, place.sandbox, self.recorder, path, title),
+            on_help=self.task.on_help,  # type: ignore[arg-type]
+            deliver=lambda path, title: delivery.take_out(
+                self.branch, place.sandbox, self.recorder, path, title, self.clean.text
+            ),
             fenced=self.lease.check,
         )
-        talk = conversation(self.branch)
         if self.recorder.head is None:
             self.begin(place)
+        handback.tell(self.branch, place, self.recorder)
+        talk = conversation(self.branch)
         if self.branch.hint and not head_of(self.trace.pk, self.branch.name):
             self.hint(talk)
         lifecycle.move(self.branch.pk, State.RUNNING)
@@ -98,18 +124,19 @@ class Driver:
         One that was lost is not replaced: what was done in it is gone.
         """
         if self.branch.machine is None:
-            lifecycle.move(self.branch.pk, State.PROVISIONING)
+            self.watch.wishes()
             self.branch.machine = self.new_machine()
             Branch.objects.filter(pk=self.branch.pk, fence=self.lease.fence).update(machine=self.branch.machine)
+            lifecycle.move(self.branch.pk, State.PROVISIONING)
         elif self.branch.machine.state == MachineState.STOPPED:
             forking.request_resume(self.branch.machine)
         return wait_until_ready(self.branch.machine.pk, self.watch.wishes)
 
     def new_machine(self) -> Machine:
         name = f"{self.branch.run_id}-{self.branch.name}"
-        if self.branch.snapshot:
-            return forking.request_fork(self.branch.snapshot, self.task.owner, name=name)
         network = NetworkPolicy(**self.task.network)
+        if self.branch.snapshot:
+            return forking.request_fork(self.branch.snapshot, self.task.owner, name=name, network=network)
         kind, image = self.task.backend, self.task.image
         return machines.request_machine(self.task.owner, image=image, name=name, kind=kind, network=network)
 
@@ -119,7 +146,13 @@ class Driver:
 
     def goal(self) -> str:
         names = [attachment.name for attachment in self.task.attachments.all()]
-        return f"{self.task.goal}\n\nIn your home folder: {', '.join(names)}." if names else self.task.goal
+        written = [placeholder(name) for name in self.secrets.values]
+        parts = (
+            self.task.goal,
+            f"In your home folder: {', '.join(names)}." if names else "",
+            BY_NAME.format(", ".join(written)) if written else "",
+        )
+        return "\n\n".join(filter(None, parts))
 
     def hint(self, talk: Conversation) -> None:
         text = f"You are one of several branches of this task. Go on from here this way: {self.branch.hint}"
@@ -127,10 +160,21 @@ class Driver:
         talk.said(text)
 
 
-def recorder_for(branch: Branch, lease: Lease) -> Recorder:
+def model_of(branch: Branch) -> tuple[str, dict[str, Any]]:
+    """Which provider, and its options: the branch's own, else the task's."""
+    task = branch.run.task
+    return branch.model.get("provider") or task.provider, branch.model.get("options") or task.options
+
+
+def recorder_for(branch: Branch, lease: Lease, redactor: Redactor, mask: Mask | None = None) -> Recorder:
     trace = branch.run.trace
     head = head_of(trace.pk, branch.name) or (EventId(branch.forked_at) if branch.forked_at else None)
-    return DatabaseRecorder(trace, branch.name, lease.guard, head, redactor=Redactor(registry.keys()))
+    return DatabaseRecorder(trace, branch.name, lease.guard, head, redactor=redactor, mask=mask)
+
+
+def masker_for(secrets: Secrets) -> Mask | None:
+    """None when there is nothing to look for, for looking takes a second for each picture."""
+    return Masker(tuple(secrets.values.values())) if secrets else None
 
 
 def conversation(branch: Branch) -> Conversation:
@@ -147,8 +191,9 @@ def picture(sha256: Sha256) -> Picture:
 def conclude(branch: Branch, lease: Lease, watch: RowWatch, ending: Ending) -> None:
     """The one place where an ending becomes a state."""
     columns: dict[str, object] = {"seconds": watch.seconds, "wish": ""}
+    clean = known_to(branch)
     try:
-        recorder = recorder_for(branch, lease)
+        recorder = recorder_for(branch, lease, clean)
         if isinstance(ending, LimitReached):
             recorder.limit(ending.name, str(ending), allowed=ending.allowed, used=ending.used)
         elif isinstance(ending, Broken):
@@ -159,10 +204,19 @@ def conclude(branch: Branch, lease: Lease, watch: RowWatch, ending: Ending) -> N
         if isinstance(error, Fenced):
             return
     if isinstance(ending, Parked):
-        columns["question"] = ending.question
+        columns["question"] = clean.text(ending.question)
     if isinstance(ending, Finished):
-        columns |= {"claim": str(ending), "verdict": ending.verdict.to_json() if ending.verdict else None}
-    lifecycle.move(branch.pk, state_of(ending), str(ending), **columns)
+        verdict = clean.json(ending.verdict.to_json()) if ending.verdict else None
+        columns |= {"claim": clean.text(str(ending)), "verdict": verdict}
+    lifecycle.move(branch.pk, state_of(ending), clean.text(str(ending)), **columns)
+
+
+def known_to(branch: Branch) -> Redactor:
+    """Also for a task whose secrets cannot be read any more: then none of them was used."""
+    try:
+        return vault.cleaner_of(branch.run.task)
+    except AgentError:
+        return vault.redactor_for(Secrets())
 
 
 def state_of(ending: Ending) -> State:
@@ -170,6 +224,8 @@ def state_of(ending: Ending) -> State:
         if ending.verdict is None or ending.verdict.passed:
             return State.SUCCEEDED
         return State.FAILED if ending.verdict.failed else State.INFRA_ERROR
+    if isinstance(ending, Yielded):
+        return State.HUMAN_CONTROL
     if isinstance(ending, Parked):
         return State.NEEDS_HELP if ending.question else State.PAUSED
     if isinstance(ending, Cancelled):
@@ -181,3 +237,12 @@ def reconcile() -> None:
     """Branches that nobody drives get a worker, whatever became of the message about them."""
     for branch_id in leases.expired():
         lifecycle.enqueue(branch_id)
+
+
+def end_bereft() -> None:
+    """Whoever works in a machine notices its end at once; those that wait for a model get theirs here."""
+    for branch in leases.bereft():
+        assert branch.machine
+        lease = leases.take_over(branch.pk)
+        broken = Broken(f"The machine is {branch.machine.state}: {branch.machine.detail}")
+        conclude(branch, lease, RowWatch(branch, lease), broken)

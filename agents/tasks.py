@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from . import runner, tours
+from . import exploring, giveback, reading, removal, runner
 
 
 @shared_task
@@ -12,9 +12,27 @@ def drive(branch_id: str) -> None:
 
 @shared_task
 def reconcile() -> None:
+    giveback.sweep()
     runner.reconcile()
+    exploring.reconcile()
 
 
 @shared_task
-def tour(machine_id: str) -> None:
-    tours.run(machine_id)
+def advance(run_id: str) -> None:
+    exploring.advance(run_id)
+
+
+@shared_task
+def tidy() -> None:
+    removal.tidy()
+    exploring.forget_losers()
+
+
+@shared_task
+def read_screens(trace_id: str) -> None:
+    reading.work(trace_id)
+
+
+@shared_task
+def read_leftovers() -> None:
+    reading.leftovers()

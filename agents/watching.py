@@ -3,13 +3,14 @@
 import time
 from collections.abc import Sequence
 
+from traces.errors import Fenced
 from traces.models import Event
 
 from .budget import Limits, check
-from .endings import Cancelled, Parked
+from .endings import Cancelled, Parked, Yielded
 from .history import Conversation
-from .leases import Lease
-from .models import Branch, Note, Task, Wish
+from .leases import LOST, Lease
+from .models import Branch, Note, Wish
 
 SLICE = 0.2
 
@@ -19,21 +20,25 @@ class RowWatch:
 
     def __init__(self, branch: Branch, lease: Lease) -> None:
         self.branch_id, self.lease = branch.pk, lease
-        self.task_id, self.trace_id = branch.run.task_id, branch.run.trace_id
+        self.trace_id = branch.run.trace_id
         self.before, self.began = branch.seconds, time.monotonic()
 
     def look(self, talk: Conversation) -> None:
         self.wishes()
-        limits = Limits.from_json(Task.objects.values_list("limits", flat=True).get(pk=self.task_id))
-        check(limits, talk.spent(self.seconds / 60))
+        of_task, own = Branch.objects.values_list("run__task__limits", "limits").get(pk=self.branch_id)
+        check(Limits.from_json({**of_task, **own}), talk.spent(self.seconds / 60))
 
     def wishes(self) -> None:
         self.lease.check()
-        wish = Branch.objects.values_list("wish", flat=True).get(pk=self.branch_id)
+        wish, fence = Branch.objects.values_list("wish", "fence").get(pk=self.branch_id)
+        if fence != self.lease.fence:
+            raise Fenced(LOST)
         if wish == Wish.CANCEL:
             raise Cancelled("Somebody cancelled it.")
         if wish == Wish.PAUSE:
             raise Parked("Somebody paused it.")
+        if wish == Wish.YIELD:
+            raise Yielded("A person takes over.")
 
     @property
     def seconds(self) -> float:

@@ -2,27 +2,29 @@
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol, TypeVar
 
 from sandboxes.actions import Action
 from sandboxes.base import Sandbox
 from sandboxes.display.desktop import Desktop
 from sandboxes.display.screen import Screen
 from sandboxes.display.settle import Settled
-from sandboxes.errors import Gone
+from sandboxes.errors import Ended, Gone
 from sandboxes.guest.client import Guest
 
 from .checkers.scene import Judge, MachineScene
 from .coords import Frame
 from .errors import BadCall
+from .placeholders import Secrets
 from .policy import Policy
 from .providers.base import Provider
 from .verify import Check, Verdict, verify
 
 RECONNECT_SECONDS = 5.0
+RECONNECT_PAUSE = 0.05
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,9 @@ class Keeper(Protocol):
     def fork(self, hints: Sequence[str]) -> list[str]:
         """New branches of the task that go on from here, one for each hint; their names."""
 
+    def saving(self, steps: int) -> AbstractContextManager[None]:
+        """Around a request to the model, after so many steps: the machine is saved meanwhile, if it is time."""
+
 
 class NoKeeper:
     """For a machine that somebody else looks after."""
@@ -60,7 +65,14 @@ class NoKeeper:
     def fork(self, hints: Sequence[str]) -> list[str]:
         raise BadCall(f"This task cannot go on in {len(hints)} branches.")
 
+    def saving(self, steps: int) -> AbstractContextManager[None]:
+        return nullcontext()
 
+
+OnHelp = Literal["wait", "continue", "stop"]
+"""What becomes of a run whose agent asks for a person."""
+
+Seen = TypeVar("Seen")
 Deliver = Callable[[str, str], str]
 """Take a file out of the machine, by path and title; a word on what was taken."""
 
@@ -79,11 +91,13 @@ class Workplace:
     sandbox: Sandbox
     provider: Provider
     policy: Policy = field(default_factory=Policy)
+    secrets: Secrets = field(default_factory=Secrets)
     checks: tuple[Check, ...] = ()
     references: Path | None = None
     judge: Judge | None = None
     keeper: Keeper = field(default_factory=NoKeeper)
     deliver: Deliver = nothing_delivered
+    on_help: OnHelp = "wait"
     fenced: Callable[[], None] = lambda: None
     doing: str = ""
     before: Screen | None = None
@@ -96,7 +110,10 @@ class Workplace:
         return self._desktop
 
     def look(self) -> Screen:
-        """The screen now. A connection that a snapshot has cut is made again. Raises Gone."""
+        """The screen now. A connection that a snapshot has cut is made again. Raises Gone, and Taken: see `mine`."""
+        return self.mine(self._look())
+
+    def _look(self) -> Screen:
         with suppress(Gone):
             return self.desktop().screenshot()
         deadline = time.monotonic() + RECONNECT_SECONDS
@@ -106,17 +123,25 @@ class Workplace:
                 raise Gone("its processes have ended.")
             try:
                 return self.desktop().screenshot()
+            except Ended:
+                raise
             except Gone:
                 if time.monotonic() > deadline:
                     raise
+            time.sleep(RECONNECT_PAUSE)
 
     def perform(self, action: Action) -> Settled:
-        """Raises Gone, BadAction. After Gone nobody knows whether it happened."""
+        """Raises Gone, Taken, BadAction. After the first two nobody knows whether it happened."""
         desktop = self.desktop()
         version = desktop.version
         self.fenced()
         desktop.perform(action)
-        return desktop.settle(version)
+        return self.mine(desktop.settle(version))
+
+    def mine(self, seen: Seen) -> Seen:
+        """What was seen while somebody else drove is not for the model. Raises Taken."""
+        with self.sandbox.guard():
+            return seen
 
     def leave(self) -> None:
         if self._desktop is not None:

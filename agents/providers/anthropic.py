@@ -27,13 +27,14 @@ from ._history import (
 )
 from ._service import Service
 from .base import Provider, ToolSpec
-from .pricing import Price, cost
+from .pricing import Price, cost, known_models
 
 if TYPE_CHECKING:
     import anthropic
 
 CLEARING = "context-management-2025-06-27"
 MARKED_TURNS = 3
+EFFORTS = "low medium high xhigh max"
 
 Block = dict[str, Any]
 
@@ -61,6 +62,10 @@ class AnthropicProvider(Provider):
     label = "Anthropic"
     key_env = "ANTHROPIC_API_KEY"
     Options = AnthropicOptions
+
+    @classmethod
+    def suggestions(cls, option: str) -> list[str]:
+        return known_models("claude") if option == "model" else EFFORTS.split() if option == "effort" else []
 
     def __init__(self, options: AnthropicOptions, key: str) -> None:
         """Raises ProviderError for options that the model does not take."""

@@ -27,6 +27,11 @@ class Provider(ABC):
     key_env: ClassVar[str] = ""
     """The variable that holds the key; empty where none is needed."""
 
+    @classmethod
+    def suggestions(cls, option: str) -> list[str]:
+        """Values of an option that are known to work, for menus. Others may work as well."""
+        return []
+
     model: str
 
     @abstractmethod

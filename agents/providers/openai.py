@@ -17,7 +17,7 @@ from ._gpt import ZOOM, calls_of
 from ._history import blank, data_url, fitted, foreign_id, last_picture, pack, result_text, safe_name, sendable, unpack
 from ._service import Service
 from .base import Provider, ToolSpec
-from .pricing import Price, cost
+from .pricing import Price, cost, known_models
 
 if TYPE_CHECKING:
     import openai
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LIMITS = PictureLimits(long_edge=2048, patch=32, max_patches=2500, media_type="image/png")
 """Larger ones are made smaller by the service, and coordinates would not be those of the screenshot any more."""
 
+EFFORTS = "none minimal low medium high xhigh max"
 PASSING = {"server_error", "rate_limit_exceeded"}
 
 Item = dict[str, Any]
@@ -55,6 +56,10 @@ class OpenAIProvider(Provider):
     label = "OpenAI"
     key_env = "OPENAI_API_KEY"
     Options = OpenAIOptions
+
+    @classmethod
+    def suggestions(cls, option: str) -> list[str]:
+        return known_models("gpt") if option == "model" else EFFORTS.split() if option == "effort" else []
 
     def __init__(self, options: OpenAIOptions, key: str) -> None:
         self.model = options.model

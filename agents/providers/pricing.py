@@ -70,6 +70,10 @@ PRICES: dict[str, Price] = {
 }
 
 
+def known_models(family: str) -> list[str]:
+    return [name for name in PRICES if name.startswith(family)]
+
+
 def bare_name(model: str) -> str:
     """Without the date of a snapshot: `claude-haiku-4-5-20251001` is `claude-haiku-4-5`."""
     return _DATED.sub("", model)

@@ -54,6 +54,15 @@ def make(kind: str, options: Any) -> Provider:
     return made
 
 
+def trouble(kind: str) -> str:
+    """Why the provider cannot be used here; empty when it can. Raises BadTask for a kind that does not exist."""
+    try:
+        _key(provider(kind).key_env)
+    except ProviderError as error:
+        return str(error)
+    return ""
+
+
 def keys() -> list[str]:
     """Every key that this process holds, so that none of them gets into a trace."""
     names = {kind.key_env for kind in kinds().values() if kind.key_env}

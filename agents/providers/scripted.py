@@ -16,7 +16,7 @@ from ..coords import PictureLimits, Space
 from ..errors import BadTask, ProviderError
 from ..tools.computer import TOOLSET
 from ..turns import Call, Reply, Turn
-from ._script import MOST_SECONDS, Script, Step, load, parse_steps
+from ._script import MOST_SECONDS, Script, Step, load, parse_steps, shipped
 from ._script_calls import Doing
 from ._script_view import Position, View
 from .base import Provider, ToolSpec
@@ -55,6 +55,10 @@ class ScriptedProvider(Provider):
     kind = "scripted"
     label = "Scripted, without a model"
     Options = ScriptedOptions
+
+    @classmethod
+    def suggestions(cls, option: str) -> list[str]:
+        return shipped() if option == "script" else []
 
     def __init__(
         self, options: ScriptedOptions, key: str = "", *, sleep: Callable[[float], object] = time.sleep

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..endings import Ending
 from ..errors import BadCall
+from ..placeholders import Secrets
 from ..providers.base import ToolSpec
 from ..turns import Picture
 
@@ -40,6 +41,10 @@ class Tool(ABC):
 
         Raises BadCall and NotAllowed, which the model is told; SandboxError, which is the machine's fault.
         """
+
+    def filled(self, given: Mapping[str, Any], secrets: Secrets) -> Mapping[str, Any]:
+        """With the values of secrets that it names, where the tool takes them into the machine."""
+        return given
 
     def spec(self) -> ToolSpec:
         schema = {

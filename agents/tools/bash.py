@@ -1,9 +1,11 @@
 """A shell that lives in the machine, with its directory, variables and background jobs."""
 
+import shlex
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..errors import BadCall
+from ..placeholders import Secrets
 from ..workplace import Workplace
 from .base import Outcome, Tool, cut
 
@@ -23,6 +25,10 @@ class Bash(Tool):
         "restart": {"type": "boolean"},
     }
     repeatable: ClassVar[bool] = True
+
+    def filled(self, given: Mapping[str, Any], secrets: Secrets) -> Mapping[str, Any]:
+        """Each as one word of the shell, whatever is in it."""
+        return {name: secrets.fill(value, shlex.quote) for name, value in given.items()}
 
     def run(self, given: Mapping[str, Any], place: Workplace) -> Outcome:
         timeout = given.get("timeout", 120)

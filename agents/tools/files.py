@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from sandboxes.guest.client import Guest
 
 from ..errors import BadCall
+from ..placeholders import Secrets
 from ..workplace import Workplace
 from .base import Outcome, Tool, cut
 
@@ -30,6 +31,9 @@ class Files(Tool):
     }
     required: ClassVar[tuple[str, ...]] = ("verb", "path")
     repeatable: ClassVar[bool] = True
+
+    def filled(self, given: Mapping[str, Any], secrets: Secrets) -> Mapping[str, Any]:
+        return {name: secrets.fill(value) for name, value in given.items()}
 
     def run(self, given: Mapping[str, Any], place: Workplace) -> Outcome:
         verbs = {"view": self._view, "create": self._create, "edit": self._edit, "list": self._list}

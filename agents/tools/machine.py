@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from ..endings import HandedOn
 from ..errors import BadCall
 from ..workplace import Workplace
 from .base import Outcome, Tool
@@ -16,13 +17,15 @@ class Machine(Tool):
         "Your machine's life. `snapshot` saves memory and disk as they are now, under a label; `restore` puts the "
         "machine back to a snapshot: everything done since is undone in the machine, not in this conversation; "
         "`list_snapshots`; `fork` lets the task go on from here in several branches at once, one for each of the "
-        "`alternatives`, each with its own copy of the machine. Save before you try something that may go wrong."
+        "`alternatives`, each with its own copy of the machine; with `rest` you stop here and leave it to them. In the "
+        "end the best is chosen. Save before you try something that may go wrong."
     )
     properties: ClassVar[Mapping[str, Any]] = {
         "verb": {"type": "string", "enum": ["snapshot", "restore", "list_snapshots", "fork"]},
         "label": {"type": "string", "description": "snapshot: a few words"},
         "snapshot": {"type": "string", "description": "restore: its id"},
         "alternatives": {"type": "array", "items": {"type": "string"}, "description": "fork: what each one tries"},
+        "rest": {"type": "boolean", "description": "fork: this branch ends, and only its alternatives go on"},
     }
     required: ClassVar[tuple[str, ...]] = ("verb",)
 
@@ -33,7 +36,8 @@ class Machine(Tool):
             "list_snapshots": self._list,
             "fork": self._fork,
         }
-        return Outcome(verbs[given["verb"]](given, place))
+        said = verbs[given["verb"]](given, place)
+        return Outcome(said, ending=HandedOn(said) if given["verb"] == "fork" and given.get("rest") else None)
 
     def _snapshot(self, given: Mapping[str, Any], place: Workplace) -> str:
         place.leave()
@@ -57,4 +61,7 @@ class Machine(Tool):
         if not 1 <= len(hints) <= MOST_BRANCHES or not all(isinstance(hint, str) and hint.strip() for hint in hints):
             raise BadCall(f"alternatives: must be from 1 to {MOST_BRANCHES} texts.")
         place.leave()
-        return f"The task goes on in {', '.join(place.keeper.fork(hints))} as well; go on here with your own way."
+        names = ", ".join(place.keeper.fork(hints))
+        if given.get("rest"):
+            return f"The task goes on in {names}."
+        return f"The task goes on in {names} as well; go on here with your own way."

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ..endings import Parked
+from ..endings import GaveUp, Parked
 from ..workplace import Workplace
 from .base import Outcome, Tool
+
+NOBODY = "Nobody is there to answer. Decide by yourself, and say in your summary what you decided."
 
 
 class RequestHuman(Tool):
@@ -20,4 +22,8 @@ class RequestHuman(Tool):
 
     def run(self, given: Mapping[str, Any], place: Workplace) -> Outcome:
         question = given["question"].strip()[:2000] or "The agent asks for help."
+        if place.on_help == "continue":
+            return Outcome(NOBODY, ok=False)
+        if place.on_help == "stop":
+            return Outcome("The task ends here.", ending=GaveUp(f"The agent needs a person: {question}"))
         return Outcome("A person was asked; the answer will follow.", ending=Parked("A person is asked for.", question))

@@ -12,36 +12,59 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from agents import leases
-from agents.models import Branch, State
+from agents import leases, runner
+from agents.models import Branch, State, Task
+from bench.density import on_host
+from godhand_web.models import User
+from sandboxes import lifecycle, network, reaper
 from sandboxes.backends.gvisor import GvisorSandbox
+from sandboxes.base import Sandbox
+from sandboxes.host import here
+from sandboxes.models import Machine
+from sandboxes.models import State as MachineState
+from sandboxes.runsc import Runsc
 from tests.guest.waiting import eventually
 from tests.providers.wire import Hang, Request, WireServer
 from tests.providers.wire.replies import action, message, use
 
 from .conftest import Submit
-from .story import actions
+from .story import actions, story
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LEASE = "2"
 Worker = Callable[..., "subprocess.Popen[bytes]"]
 
 
+Counter = Callable[[], int]
+
+
 @pytest.fixture
-def counter(machine: GvisorSandbox) -> Iterator[Callable[[], int]]:
+def counter(machine: GvisorSandbox) -> Iterator[Counter]:
+    yield clicks_on(machine)
+    with machine.guest() as guest:
+        guest.restart_bash("xev")
+
+
+def clicks_on(machine: Sandbox) -> Counter:
     """How often the mouse was pressed on a window in the machine, by the window's own count."""
     with machine.guest() as guest:
         guest.bash(
             "rm -f /tmp/clicks; stdbuf -oL xev -geometry 300x300+100+100 -event button >/tmp/clicks &", session="xev"
         )
     machine.exec(["xdotool", "search", "--sync", "--onlyvisible", "--name", "Event Tester"], timeout=30)
+    return lambda: machine.read_file("/tmp/clicks").count(b"ButtonPress")
 
-    def count() -> int:
-        return machine.read_file("/tmp/clicks").count(b"ButtonPress")
 
-    yield count
-    with machine.guest() as guest:
-        guest.restart_bash("xev")
+@pytest.fixture
+def given(owner: User, machine_row: Machine, settings: Any) -> Machine:
+    """A machine with a row, made for a run that gives it back. The reaper knows of it and of the shared one."""
+    settings.STUCK_SECONDS = 0
+    Machine.objects.filter(pk=machine_row.pk).update(host=settings.MACHINE_HOST)
+    machine = lifecycle.request_machine(owner, image="desktop")
+    lifecycle.create(machine.pk)
+    machine.refresh_from_db()
+    assert machine.state == MachineState.READY, machine.detail
+    return machine
 
 
 @pytest.fixture
@@ -84,7 +107,7 @@ def finish(branch: Branch, worker: Worker) -> None:
 
 
 def test_it_asks_again_when_a_worker_dies_while_the_model_thinks(
-    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Callable[[], int]
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Counter
 ) -> None:
     branch = submit_to_claude()
     wire.will(Hang(), click(), done())
@@ -97,7 +120,7 @@ def test_it_asks_again_when_a_worker_dies_while_the_model_thinks(
 
 
 def test_it_never_buys_a_stored_reply_again(
-    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Callable[[], int]
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Counter
 ) -> None:
     branch = submit_to_claude()
     wire.will(click(), done())
@@ -109,7 +132,7 @@ def test_it_never_buys_a_stored_reply_again(
 
 @pytest.mark.parametrize(("moment", "happened"), [("before the act", 0), ("after the act", 1)])
 def test_it_never_clicks_again_when_nobody_knows(
-    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Callable[[], int], moment: str, happened: int
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Counter, moment: str, happened: int
 ) -> None:
     branch = submit_to_claude()
 
@@ -138,7 +161,7 @@ def test_it_does_a_command_once_however_often_workers_die(
 
 
 def test_it_refuses_a_worker_that_was_stopped_for_too_long(
-    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Callable[[], int]
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Counter
 ) -> None:
     branch = submit_to_claude()
     wire.will(Hang(), click(), done())
@@ -153,19 +176,41 @@ def test_it_refuses_a_worker_that_was_stopped_for_too_long(
     assert actions(branch) == [("left_click", "done"), ("done", "done")]
 
 
-def test_it_reaches_the_goal_through_twenty_deaths(
-    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Callable[[], int]
+def test_it_ends_a_branch_whose_machine_dies_while_the_model_thinks(
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, given: Machine
+) -> None:
+    branch = submit_to_claude()
+    Branch.objects.filter(pk=branch.pk).update(machine=given)
+    wire.will(Hang())
+    waiting = worker(branch)
+    eventually(lambda: len(wire.requests) == 1, 30)
+    os.kill(given.handle["pid"], signal.SIGKILL)
+    eventually(lambda: not lifecycle.attach(given).alive())
+    reaper.note_dead_machines()
+    runner.end_bereft()
+    branch.refresh_from_db()
+    assert branch.state == State.INFRA_ERROR
+    assert "Its processes are gone" in branch.detail
+    wire.closing.set()
+    assert waiting.wait(60) == 0
+    assert story(branch)[-1] == "error broken"
+
+
+def test_it_reaches_the_goal_through_twenty_deaths_and_leaves_nothing(
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, given: Machine
 ) -> None:
     """The model looks at the count on each turn, as one that sees the screen would.
 
     The sleep is no wait for anything: it is the moment of death.
     """
     dice, kills = random.Random(1), 0
-    goal = 0
+    counter = clicks_on(lifecycle.attach(given))
     while kills < 20:
         branch, goal = submit_to_claude(), counter() + 5
+        Branch.objects.filter(pk=branch.pk).update(machine=given)
         wire.will(*[lambda _, goal=goal: click() if counter() < goal else done()] * 60)
         while branch.state not in (State.SUCCEEDED, State.FAILED, State.INFRA_ERROR):
+            Task.objects.filter(pk=branch.run.task_id).update(keep_machine=kills < 20)
             process = worker(branch)
             assert process.stdout
             process.stdout.readline()
@@ -180,3 +225,10 @@ def test_it_reaches_the_goal_through_twenty_deaths(
         assert (branch.state, counter()) == (State.SUCCEEDED, goal), branch.detail
         wire._answers.clear()
     assert kills == 20
+    assert given.pk in on_host()["namespaces"]
+    for _ in range(2):
+        reaper.reap()
+    given.refresh_from_db()
+    assert given.state == MachineState.DESTROYED
+    assert [found for kind in on_host().values() for found in kind if given.pk in found] == []
+    assert list(Runsc(here()).processes(network.namespace_name(here(), given.pk))) == []

@@ -1,24 +1,26 @@
 """The machine, its screen or the broker fails under a running branch."""
 
-import shutil
-import subprocess
-from collections.abc import Iterator
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
-from redis import Redis
 
 from agents.models import Branch, State
-from godhand_web.cli.processes import wait_until
-from godhand_web.cli.system import REDIS_PROGRAMS
 from godhand_web.models import User
 from sandboxes.backends.gvisor import GvisorSandbox, Options
+from sandboxes.errors import Gone
 from sandboxes.ids import new_id
 from sandboxes.images import store
 from sandboxes.models import Machine
 from sandboxes.models import State as MachineState
-from tests.conftest import answers
+from tests.broker import Broker
+from tests.guest.waiting import eventually
 from tests.providers.wire import Hang, Request, Truncated, WireServer
 from tests.providers.wire.replies import action, message, use
 from traces.models import Event
@@ -27,6 +29,7 @@ from .conftest import MODEL, Submit
 from .story import actions, drive, story
 
 pytestmark = pytest.mark.django_db(transaction=True)
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
@@ -55,6 +58,15 @@ def done() -> dict[str, Any]:
     return message(use("done", summary="Done."))
 
 
+def kill_the_kernel(machine: GvisorSandbox) -> None:
+    os.kill(machine.handle["pid"], signal.SIGKILL)
+
+
+def kill_init(machine: GvisorSandbox) -> None:
+    with suppress(Gone):
+        machine.exec(["kill", "-KILL", "1"], user="root")
+
+
 def test_it_says_that_the_machine_died_and_blames_nobody(
     branch: Branch, frail: GvisorSandbox, wire: WireServer
 ) -> None:
@@ -67,6 +79,30 @@ def test_it_says_that_the_machine_died_and_blames_nobody(
     assert "machine does not answer" in branch.detail
     assert story(branch)[-1] == "error broken"
     assert actions(branch) == [("left_click", "planned")]
+
+
+@pytest.mark.parametrize("kill", [kill_the_kernel, kill_init])
+def test_it_knows_at_once_that_a_machine_died_under_a_command(
+    branch: Branch, frail: GvisorSandbox, wire: WireServer, kill: Callable[[GvisorSandbox], None], capsys: Capture
+) -> None:
+    """Whoever only waits for an answer would wait for as long as the command may take."""
+    died: list[float] = []
+
+    def dies() -> None:
+        eventually(lambda: frail.exec(["test", "-e", "/tmp/begun"]).returncode == 0)
+        kill(frail)
+        died.append(time.monotonic())
+
+    wire.will(message(use("bash", command="touch /tmp/begun; sleep 1000")))
+    killer = Thread(target=dies)
+    killer.start()
+    assert drive(branch).state == State.INFRA_ERROR
+    ended = time.monotonic()
+    killer.join()
+    assert branch.detail.startswith("The machine does not answer any more")
+    assert branch.detail.endswith("ended.")
+    with capsys.disabled():
+        print(f" {ended - died[0]:.2f} s from {kill.__name__} to the run's end", end="")
 
 
 def test_it_goes_on_when_the_display_was_started_anew(branch: Branch, frail: GvisorSandbox, wire: WireServer) -> None:
@@ -104,10 +140,7 @@ def test_it_goes_on_while_the_broker_is_away(
     """Messages are hints: a Redis that was shut down and emptied costs nothing but hints."""
     broker = Broker(tmp_path)
     settings.CHANNEL_LAYERS = {
-        "default": {
-            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-            "CONFIG": {"hosts": [f"unix://{broker.socket}"]},
-        }
+        "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [broker.url]}}
     }
     broker.start()
     branch = submit_to_claude()
@@ -127,23 +160,3 @@ def test_it_goes_on_while_the_broker_is_away(
         broker.stop()
     numbers = list(Event.objects.filter(trace=branch.run.trace_id).order_by("seq").values_list("seq", flat=True))
     assert numbers == list(range(1, len(numbers) + 1))
-
-
-class Broker:
-    def __init__(self, directory: Path) -> None:
-        self.socket = directory / "redis.sock"
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-
-        program = next(path for path in map(shutil.which, REDIS_PROGRAMS) if path)
-        argv = ["redis-server", "--port", "0", "--unixsocket", str(self.socket), "--save", ""]
-        self.process = subprocess.Popen(argv, executable=program, stdout=subprocess.DEVNULL)
-        with Redis.from_url(f"unix://{self.socket}") as client:
-            assert wait_until(lambda: answers(client), 10)
-
-    def stop(self) -> None:
-        if self.process:
-            self.process.terminate()
-            self.process.wait(10)
-            self.process = None

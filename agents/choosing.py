@@ -1,0 +1,121 @@
+"""The choice between the branches of a run: a step in the trace, with its reasons, that a person can overrule."""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from traces.errors import TraceError
+from traces.events import Actor, Kind
+from traces.payloads import EventId
+from traces.queries import head_of, path_events, path_totals
+
+from . import leases, lifecycle, vault
+from .errors import AgentError, BadTask
+from .judging import judge_by
+from .models import Branch, Run, State
+from .narrative import question
+from .plan import Plan
+from .providers import registry
+from .runner import known_to, picture, recorder_for
+from .select import Candidate, Choice, equals, needs_a_judge
+from .select import choose as best_of
+
+log = logging.getLogger(__name__)
+
+PATIENCE = timedelta(minutes=10)
+
+
+def choose(run: Run) -> None:
+    """Among branches that have all ended. Once for each set of them, whoever asks; never against a person's word."""
+    branches = list(run.branches.exclude(state=State.CANCELLED)) or list(run.branches.all())
+    among = sorted(f"{branch.name} {branch.state}" for branch in branches)
+    if run.choice.get("among") == among or run.chosen_by_id:
+        return
+    now = timezone.now()
+    if not Run.objects.filter(pk=run.pk, choosing_until__lte=now).update(choosing_until=now + PATIENCE):
+        return
+    try:
+        candidates = [candidate_of(run, branch) for branch in branches]
+        choice = best_of(judged(run, branches, candidates))
+        winner = next(branch for branch in branches if branch.name == choice.winner.branch)
+        facts = {"among": among, "reasons": choice.reasons, "order": [one.to_json() for one in choice.order]}
+        _record(winner, Actor.VERIFIER, " ".join((_words(choice), *choice.reasons)), facts)
+        Run.objects.filter(pk=run.pk).update(chosen=winner, choice=facts)
+    finally:
+        Run.objects.filter(pk=run.pk).update(choosing_until=timezone.now())
+
+
+def pick(run: Run, branch: Branch, person: Any) -> None:
+    """A person knows better. Raises BadTask while the branch is under way."""
+    if not branch.ended:
+        raise BadTask(f"“{branch.name}” is under way: stop it, or wait for its end, before it can be the one.")
+    facts = {**run.choice, "picked": branch.name, "by": person.get_username()}
+    _record(branch, Actor.HUMAN, f"{person.get_username()} chose {branch.name}", facts)
+    Run.objects.filter(pk=run.pk).update(chosen=branch, chosen_by=person, choice=facts)
+    run.refresh_from_db()
+    lifecycle.mirror(run)
+
+
+def candidate_of(run: Run, branch: Branch) -> Candidate:
+    head = head_of(run.trace_id, branch.name) or branch.forked_at
+    used = path_totals(run.trace_id, EventId(head)) if head else None
+    findings = (branch.verdict or {}).get("findings", {})
+    return Candidate(
+        branch=branch.name,
+        finished=bool(branch.claim),
+        passed=sum(one.get("outcome") == "passed" for one in findings.values()),
+        checks=max(len(findings), _due(run)),
+        cost=used.cost if used else 0.0,
+        steps=used.steps if used else 0,
+    )
+
+
+def judged(run: Run, branches: Sequence[Branch], candidates: list[Candidate]) -> list[Candidate]:
+    """With scores where the checks do not decide. A judge that gives none changes nothing."""
+    if not Plan.from_json(run.task.plan).judge or not needs_a_judge(candidates):
+        return candidates
+    tied = {one.branch for one in equals(candidates) if one.finished}
+    if len(tied) < 2:
+        return candidates
+    by_name = {branch.name: branch for branch in branches}
+    return [_score(run, by_name[one.branch], one) if one.branch in tied else one for one in candidates]
+
+
+def _score(run: Run, branch: Branch, one: Candidate) -> Candidate:
+    head = head_of(run.trace_id, branch.name)
+    if head is None:
+        return one
+    events = path_events(run.trace_id, head)
+    last = next((event.after for event in reversed(events) if event.after), None)
+    try:
+        secrets = vault.secrets_of(run.task)
+        options = registry.read_options(run.task.provider, secrets.fill(run.task.options))
+        judge = judge_by(registry.make(run.task.provider, options), time.sleep)
+        answer = judge(question(run.task.goal, events), [picture(last)] if last else [])
+        return replace(one, score=min(1.0, max(0.0, float(answer["score"]))), said=str(answer.get("reason", ""))[:500])
+    except (AgentError, TraceError, KeyError, TypeError, ValueError) as error:
+        log.warning("nobody judged %s: %s", branch, error)
+        return one
+
+
+def _due(run: Run) -> int:
+    """Checks that decide the verdict."""
+    return sum("done" in check.get("when", ["done"]) for check in run.task.checks)
+
+
+def _words(choice: Choice) -> str:
+    winner = choice.winner
+    if not winner.checks:
+        return f"{winner.branch} is the best of {len(choice.order)}."
+    return f"{winner.branch} is the best of {len(choice.order)}: {winner.passed} of {winner.checks} checks passed."
+
+
+def _record(branch: Branch, actor: Actor, text: str, facts: dict[str, Any]) -> None:
+    lease = leases.take_over(branch.pk)
+    recorder = recorder_for(branch, lease, known_to(branch))
+    recorder.event(Kind.SELECT, actor, {"text": text, "branch": branch.name, **facts}, name=branch.name)

@@ -1,0 +1,54 @@
+"""What a task wants of branches: when its machine is saved, and what happens when a way leads nowhere."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+from .errors import BadTask
+
+Stop = Literal["first", "all"]
+MOST = {"every": 1000, "recover": 10, "budget": 50}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The machine is saved after `every` so many steps (0: never), before what is `risky`, and where checks `verified`.
+
+    `recover`: how often a branch whose checks failed is begun again from its last good point, told what went wrong.
+    `stop`: whether the `first` branch that passes all checks ends the others. `judge` asks the model where checks do
+    not decide. `budget` is how many branches one run may have.
+    """
+
+    every: int = 0
+    risky: bool = False
+    verified: bool = False
+    recover: int = 0
+    stop: Stop = "first"
+    judge: bool = True
+    budget: int = 16
+
+    def __post_init__(self) -> None:
+        for name, most in MOST.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+                raise BadTask(f"plan: {name} must be a whole number from 0 to {most}, and was {value!r}.")
+        for name in ("risky", "verified", "judge"):
+            if not isinstance(getattr(self, name), bool):
+                raise BadTask(f"plan: {name} must be true or false.")
+        if self.stop not in ("first", "all"):
+            raise BadTask("plan: stop must be “first” or “all”.")
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "Plan":
+        """Raises BadTask, which names what is unknown."""
+        known = [field.name for field in fields(cls)]
+        for name in values:
+            if name not in known:
+                raise BadTask(f"plan: “{name}” is none; there are {', '.join(known)}.")
+        return cls(**values)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def saves(self) -> bool:
+        return bool(self.every or self.risky or self.verified)
