@@ -17,6 +17,6 @@ export default [
       ],
     },
   },
-  { files: ["static/js/**/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["static/js/**/*.js", "bench/*.js"], languageOptions: { globals: globals.browser } },
   { files: ["tests/js/**/*.js"], languageOptions: { globals: globals.node } },
 ];

@@ -1,10 +1,15 @@
+import logging
 import os
+import threading
+import time
 from functools import cache
 from typing import Any
 
 from celery import Celery
 from celery.signals import heartbeat_sent, worker_ready
 from django.conf import settings
+from django.db import close_old_connections
+from django.utils.module_loading import import_string
 from redis import Redis
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "godhand_web.settings")
@@ -13,7 +18,12 @@ app = Celery("godhand")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
+log = logging.getLogger(__name__)
+
 ALIVE_SECONDS = 30
+ROUND_SECONDS = 2.0
+ROUNDS = {"machines": "sandboxes.reaper.note_dead_machines", "agents": "agents.runner.end_bereft"}
+"""What a worker looks after by itself, so that it is seen to while beat or Redis is away."""
 
 
 @cache
@@ -25,5 +35,25 @@ def _redis() -> Redis:
 @heartbeat_sent.connect
 def say_alive(sender: Any, **_: Any) -> None:
     """A key that outlives its worker by seconds: how `up` and /readyz know that somebody serves a queue."""
-    hostname = getattr(sender, "hostname", None) or sender.eventer.hostname
-    _redis().set(f"alive:{hostname.partition('@')[0]}", 1, ex=ALIVE_SECONDS)
+    _redis().set(f"alive:{_name(sender)}", 1, ex=ALIVE_SECONDS)
+
+
+@worker_ready.connect
+def go_round(sender: Any, **_: Any) -> None:
+    if look := ROUNDS.get(_name(sender)):
+        threading.Thread(target=_go_round, args=(look,), name=look, daemon=True).start()
+
+
+def _go_round(look: str) -> None:
+    while True:
+        try:
+            import_string(look)()
+        except Exception:
+            log.exception("%s", look)
+        close_old_connections()
+        time.sleep(ROUND_SECONDS)
+
+
+def _name(sender: Any) -> str:
+    hostname: str = getattr(sender, "hostname", None) or sender.eventer.hostname
+    return hostname.partition("@")[0]

@@ -7,9 +7,10 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from sandboxes.models import ENDED, Machine
+from agents.models import ENDED as RUN_ENDED
+from sandboxes.models import OFF_HOST, Machine
 
-from .access import Person, visible_machines
+from .access import Person, visible_machines, visible_runs
 from .models import User
 
 THEME_COOKIE = "godhand-theme"
@@ -38,14 +39,16 @@ class Entry:
 
 PLACES = (
     Place("Dashboard", "dashboard", "layout-dashboard", "g d"),
+    Place("Tasks", "tasks", "list-todo", "g t"),
     Place("Machines", "machines", "monitor", "g v"),
+    Place("Traces", "traces", "route", "g r"),
     Place("Images", "images", "disc-3", "g i"),
     Place("Settings", "settings", "settings", "g s"),
 )
 
 
 def slots_used() -> int:
-    return Machine.objects.exclude(state__in=ENDED).count()
+    return Machine.objects.exclude(state__in=OFF_HOST).count()
 
 
 def theme_of(request: HttpRequest) -> str:
@@ -54,7 +57,10 @@ def theme_of(request: HttpRequest) -> str:
 
 
 def entries(path: str, person: Person) -> list[Entry]:
-    counts = {"machines": visible_machines(person).exclude(state__in=ENDED).count()}
+    counts = {
+        "machines": visible_machines(person).exclude(state__in=OFF_HOST).count(),
+        "tasks": visible_runs(person).exclude(state__in=RUN_ENDED).count(),
+    }
     return [
         Entry(
             place,

@@ -41,3 +41,6 @@ class TakeSnapshot(forms.Form):
 class Preferences(forms.Form):
     theme = forms.ChoiceField(choices=[(name, name) for name in ("system", "light", "dark")])
     keys = forms.ChoiceField(choices=[("on", "on"), ("off", "off")])
+    steps = forms.IntegerField(required=False, min_value=1, max_value=100_000)
+    minutes = forms.FloatField(required=False, min_value=0.1, max_value=100_000)
+    money = forms.FloatField(required=False, min_value=0.01, max_value=100_000)

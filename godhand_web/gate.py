@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -27,7 +28,7 @@ def authorize(ticket: Ticket, cookies: Mapping[str, str]) -> Target | None:
 
 
 def _target(ticket: Ticket, cookies: Mapping[str, str]) -> Target | None:
-    from sandboxes import lifecycle
+    from sandboxes import lease, lifecycle
     from sandboxes.models import Machine, State
 
     from .access import role_on
@@ -39,7 +40,8 @@ def _target(ticket: Ticket, cookies: Mapping[str, str]) -> Target | None:
     if role_on(person, machine) not in {"drive", ticket.role}:
         return None
     endpoint = lifecycle.attach(machine).endpoint()
-    return Target(endpoint.host, endpoint.vnc_port)
+    guard = partial(lease.fence_of(machine.pk).passing, lease.holder_of(person)) if ticket.role == "drive" else None
+    return Target(endpoint.host, endpoint.vnc_port, guard)
 
 
 def session_user(session_key: str) -> "User | None":

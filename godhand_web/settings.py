@@ -38,6 +38,8 @@ MACHINE_HOST = env.text("GODHAND_HOST", socket.gethostname())
 IDLE_MINUTES = env.integer("GODHAND_IDLE_MINUTES", 120, 0, 1_000_000)
 WARM_TEMPLATES = env.boolean("GODHAND_TEMPLATES", True)
 LEASE_SECONDS = env.integer("GODHAND_LEASE_SECONDS", 30, 1, 3600)
+SNAPSHOT_BUDGET = env.integer("GODHAND_SNAPSHOT_BUDGET_MB", 4096, 64, 1 << 20) << 20
+TAKEOVER_SNAPSHOTS = env.boolean("GODHAND_TAKEOVER_SNAPSHOTS", True)
 STUCK_SECONDS = env.integer("GODHAND_STUCK_SECONDS", 180, 1, 86_400)
 WALL_MINUTES = env.integer("GODHAND_WALL_MINUTES", 0, 0, 1_000_000)
 MACHINE_SLOTS = env.integer("GODHAND_MACHINES", 40, 1, 10_000)
@@ -156,6 +158,21 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 3600.0,
         "options": {"queue": "agents", "expires": 3000},
     },
+    "heal": {
+        "task": "traces.tasks.heal",
+        "schedule": 30.0,
+        "options": {"queue": "agents", "expires": 25},
+    },
+    "tidy": {
+        "task": "agents.tasks.tidy",
+        "schedule": 6 * 3600.0,
+        "options": {"queue": "agents", "expires": 3600},
+    },
+    "read": {
+        "task": "agents.tasks.read_leftovers",
+        "schedule": 60.0,
+        "options": {"queue": "agents", "expires": 50},
+    },
     "discard": {
         "task": "sandboxes.tasks.discard_snapshots",
         "schedule": 600.0,
@@ -169,6 +186,14 @@ WHITENOISE_USE_FINDERS = True
 WHITENOISE_MAX_AGE = 60
 WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/vendor/[^/]+-\d"
 SCREENSHOTS = HOST.home / "screenshots"
+EXPORTS = HOST.home / "exports"
+EXPORT_DAYS = env.integer("GODHAND_EXPORT_DAYS", 7, 1, 3650)
+IMPORT_MB = env.integer("GODHAND_IMPORT_MB", 2048, 1, 1_000_000)
+TRACE_CLEANER = "agents.sharing.cleaner_for"
+TRACE_PAGE = "godhand_web.pages.trace_file.write"
+TRACE_REDACTION = "agents.sharing.redaction_of"
+TRACE_DAYS = env.integer("GODHAND_TRACE_DAYS", 0, 0, 36_500)
+PICTURE_DAYS = env.integer("GODHAND_PICTURE_DAYS", 0, 0, 36_500)
 
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"
@@ -178,7 +203,13 @@ USE_I18N = False
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname:<7} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "line": {
+            "class": "traces.logsafe.CleanFormatter",
+            "format": "{asctime} {levelname:<7} {name}: {message}",
+            "style": "{",
+        }
+    },
     "handlers": {"stdout": {"class": "logging.StreamHandler", "stream": "ext://sys.stdout", "formatter": "line"}},
     "root": {"handlers": ["stdout"], "level": env.text("GODHAND_LOG_LEVEL", "INFO")},
     "loggers": {"daphne.http_protocol": {"level": "WARNING"}, "twisted": {"level": "WARNING"}},

@@ -1,4 +1,4 @@
-"""`./godhand demo`: everything, from nothing, with a machine at work at the end."""
+"""`./godhand demo`: everything, from nothing, and at its end a task that is forked live and judged by its checks."""
 
 import argparse
 import subprocess
@@ -10,7 +10,7 @@ from .up import login_link, run
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="./godhand demo", description="Start everything and show a machine at work.")
+    parser = argparse.ArgumentParser(prog="./godhand demo", description="Start everything and show an agent at work.")
     parser.add_argument("--once", action="store_true", help="end after the task; the exit code says how it went")
     chosen = parser.parse_args(arguments)
     return run(after_start=lambda: _show(chosen.once))
@@ -18,7 +18,7 @@ def main(arguments: list[str]) -> int:
 
 def _show(once: bool) -> int | None:
     result = subprocess.run(
-        as_service(python("manage.py", "tour")),
+        as_service(python("manage.py", "demotask")),
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

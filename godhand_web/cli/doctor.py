@@ -53,11 +53,12 @@ def examine() -> Iterator[Finding]:
     yield image()
     yield disk()
     yield from ports()
+    yield ffmpeg()
     yield model_key()
 
 
 def packages() -> Finding:
-    lacking = [need.package for need in system.missing(for_development=False)]
+    lacking = [need.package for need in system.missing(for_development=False) if not need.optional]
     text = f"missing {', '.join(lacking)}: ./godhand up installs them" if lacking else "all system packages are there"
     return Finding("packages", not lacking, text)
 
@@ -105,6 +106,12 @@ def ports() -> Iterator[Finding]:
             taken = probe.connect_ex(("127.0.0.1", port)) == 0
         text = f"{port} is {'ours' if running and taken else f'taken: set {name}' if taken else 'free'}"
         yield Finding("port", running or not taken, text)
+
+
+def ffmpeg() -> Finding:
+    found = shutil.which("ffmpeg")
+    text = f"films of traces will use {found}" if found else "none: apt-get install ffmpeg to make films of traces"
+    return Finding("ffmpeg", found is not None, text, needed=False)
 
 
 def model_key() -> Finding:

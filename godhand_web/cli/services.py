@@ -71,8 +71,9 @@ def _worker(name: str, queue: str, threads: int) -> list[str]:
 
 
 def _daphne() -> list[str]:
+    """Without its list of addresses that were asked for: some of them hold the tokens of links."""
     bind = ("-b", settings.BIND, "-p", str(settings.PORT))
-    return python("-m", "daphne", *bind, "--no-server-name", "godhand_web.asgi:application")
+    return python("-m", "daphne", *bind, "--no-server-name", "--verbosity", "0", "godhand_web.asgi:application")
 
 
 def _worker_alive(name: str) -> bool:

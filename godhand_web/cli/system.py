@@ -18,6 +18,7 @@ class Need:
     why: str
     present: Callable[[], bool]
     development: bool = False
+    optional: bool = False
 
 
 def program(*names: str) -> Callable[[], bool]:
@@ -37,6 +38,7 @@ NEEDS = (
     Need("iproute2", "gives machines their networks", program("ip")),
     Need("nftables", "closes those networks", program("nft")),
     Need("util-linux", "drops privileges", program("setpriv", "unshare")),
+    Need("ffmpeg", "makes films of traces", program("ffmpeg"), optional=True),
     Need("chromium", "drives the pages in tests", program("chromium"), development=True),
 )
 
@@ -49,9 +51,15 @@ def missing(for_development: bool) -> list[Need]:
     return [need for need in NEEDS if (for_development or not need.development) and not need.present()]
 
 
+def may_install() -> bool:
+    return bool(shutil.which("apt-get")) and os.geteuid() == 0
+
+
 def install(for_development: bool) -> None:
-    """Install what is missing, or end with the exact list."""
+    """Install what is missing, or end with the exact list. What is optional may lack where nothing can be installed."""
     lacking = missing(for_development)
+    if not may_install() and not for_development:
+        lacking = [need for need in lacking if not need.optional]
     if not lacking:
         return
     names = [need.package for need in lacking]

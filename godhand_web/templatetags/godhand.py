@@ -74,5 +74,10 @@ def spoken(span: timedelta) -> str:
 
 
 @register.filter
+def seconds(span: float | None) -> str:
+    return "" if span is None else f"{span:.1f} s" if span < 10 else spoken(timedelta(seconds=span))
+
+
+@register.filter
 def short(digest: str) -> str:
     return digest.removeprefix("sha256:")[:12]

@@ -4,9 +4,11 @@ import test from "node:test";
 import { afterClose, afterRefusal } from "../../static/js/lib/closecodes.js";
 import { describe } from "../../static/js/lib/connection.js";
 
-test("it renews a stale ticket once and then backs off", () => {
-  assert.equal(afterClose(4401, false).next, "renew");
-  assert.equal(afterClose(4401, true).next, "retry");
+test("it comes back at once, once, after an end that means nothing", () => {
+  for (const code of [4401, 4001, 4409]) {
+    assert.equal(afterClose(code, false).next, "renew");
+    assert.equal(afterClose(code, true).next, "retry");
+  }
 });
 
 test("it stops when the machine is gone or the browser is not understood", () => {

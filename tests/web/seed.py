@@ -19,11 +19,16 @@ from django.test import Client  # noqa: E402
 from django.utils import timezone  # noqa: E402
 from PIL import Image, ImageDraw  # noqa: E402
 
+from agents import models as agents_models  # noqa: E402
 from godhand_web.models import LoginLink, User  # noqa: E402
 from sandboxes import lifecycle  # noqa: E402
 from sandboxes.ids import new_id  # noqa: E402
 from sandboxes.models import Event, Machine, Screenshot, Snapshot, State  # noqa: E402
 from sandboxes.screenshots import path_of  # noqa: E402
+from tests.web import example, task_rows  # noqa: E402
+from tests.web import hostile as hostile_texts  # noqa: E402
+from traces import lifecycle as lifecycle_of_traces  # noqa: E402
+from traces.models import Trace  # noqa: E402
 
 HOSTILE = """"'><img src=x onerror=alert(1)><script>alert(2)</script>{{ 7 }}"""
 
@@ -121,14 +126,46 @@ def everything() -> None:
     snapshots(machines)
     first = Screenshot.objects.filter(machine_id=machines["ready"]).earliest("pk").pk
     link = LoginLink.issue(ann)
-    sessions = {"ann": session(ann), "newcomer": session(newcomer)}
+    boss = User.objects.create_user("boss", is_staff=True)
+    sessions = {"ann": session(ann), "newcomer": session(newcomer), "boss": session(boss)}
     json.dump({"machines": machines, "screenshot": first, "link": link, "sessions": sessions}, sys.stdout)
+
+
+def traces() -> None:
+    """Of ann's: a forked one with a link to it, one with a single branch, an empty one, one full of hostile text."""
+    ann = User.objects.get(username="ann")
+    made = {"example": example.example_trace(ann), "single": example.single_branch(ann)}
+    made["empty"] = lifecycle_of_traces.begin(ann, title="Not begun", meta={})
+    made["hostile"] = hostile_texts.hostile_trace(ann)
+    share, token = hostile_texts.linked(made["example"])
+    ids = {name: trace.pk for name, trace in made.items()}
+    json.dump({**ids, "share": share.pk, "token": token}, sys.stdout)
 
 
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["all"]:
             everything()
+        case ["traces"]:
+            traces()
+        case ["hostile", "begin"]:
+            json.dump(hostile_texts.begin_live(User.objects.get(username="ann")).pk, sys.stdout)
+        case ["hostile", "link", trace_id]:
+            share, token = hostile_texts.linked(Trace.objects.get(pk=trace_id))
+            json.dump([share.pk, token], sys.stdout)
+        case ["hostile", "go on", trace_id]:
+            hostile_texts.go_on(trace_id)
+        case ["hostile", "export", trace_id, *kinds]:
+            json.dump([str(hostile_texts.exported(trace_id, kind)) for kind in kinds], sys.stdout)
+        case ["hostile", "import", bundle]:
+            json.dump(hostile_texts.imported(User.objects.get(username="ann"), Path(bundle)), sys.stdout)
+        case ["tasks"]:
+            json.dump(task_rows.of_every_kind(User.objects.get(username="ann"), HOSTILE), sys.stdout)
+        case ["step", run_id]:
+            task_rows.a_step(agents_models.Branch.objects.get(run=run_id))
+        case ["run"]:
+            run = task_rows.run_in(User.objects.get(username="ann"), agents_models.State.RUNNING, steps=1)
+            json.dump({"run": run.pk, "trace": run.trace_id}, sys.stdout)
         case ["snapshot", machine_id, label]:
             snapshot(machine_id, label)
             lifecycle.note(Machine.objects.get(pk=machine_id), "Snapshot taken by the test")

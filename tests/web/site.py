@@ -51,11 +51,20 @@ class Site:
     def stop(self) -> None:
         if self.daphne:
             self.daphne.terminate()
-            self.daphne.wait(20)
+            try:
+                self.daphne.wait(10)
+            except subprocess.TimeoutExpired:
+                # Daphne hangs when it is stopped amid requests: their threads wait for its loop, which has ended.
+                self.daphne.kill()
+                self.daphne.wait(10)
 
     def seed(self, *argv: str) -> str:
         command = [sys.executable, "-m", "tests.web.seed", *argv]
         return subprocess.run(command, cwd=ROOT, env=self.env, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def made(self, *argv: str) -> Any:
+        """What a seed tells at last, after what was logged."""
+        return json.loads(self.seed(*argv).splitlines()[-1])
 
     def cookies(self, who: str) -> list[Any]:
         if not who:

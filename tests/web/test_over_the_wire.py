@@ -1,5 +1,6 @@
 """What only a real server shows: sockets, origins, and two people at once."""
 
+import re
 import threading
 import urllib.error
 import urllib.parse
@@ -14,6 +15,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
+from godhand_web.routing import sockets
 from sandboxes.publish import machine_group
 
 from .site import Site
@@ -62,6 +64,35 @@ def test_it_turns_strangers_away_before_the_handshake_ends(site: Site, who: str 
 
 def test_it_turns_anonymous_listeners_of_lists_away(site: Site) -> None:
     assert turned_away(site, "/ws/machines/", None)
+
+
+# Who may listen: anybody with a login, or the owner and staff.
+SOCKETS = {
+    "ws/machines/": "anybody",
+    "ws/machines/<str:machine_id>/": "owner",
+    "ws/traces/<str:trace_id>/": "owner",
+    "ws/tasks/": "anybody",
+    "ws/runs/<str:run_id>/": "owner",
+}
+
+
+def test_it_has_a_row_for_every_socket() -> None:
+    assert [str(socket.pattern) for socket in sockets] == [*SOCKETS, ""]
+
+
+@pytest.fixture(scope="module")
+def addresses(site: Site) -> dict[str, str]:
+    made = site.made("run")
+    known = {"machine_id": site.facts["machines"]["ready"], "trace_id": made["trace"], "run_id": made["run"]}
+    return {path: "/" + re.sub(r"<str:(\w+)>", lambda name: known[name[1]], path) for path in SOCKETS}
+
+
+@pytest.mark.parametrize("path", SOCKETS)
+def test_it_lets_each_person_listen_to_what_is_theirs(site: Site, addresses: dict[str, str], path: str) -> None:
+    heard = {who for who in (None, "newcomer", "ann", "boss") if not turned_away(site, addresses[path], who)}
+    assert heard == {"ann", "boss"} | ({"newcomer"} if SOCKETS[path] == "anybody" else set())
+    assert turned_away(site, addresses[path], "ann", "http://evil.test")
+    assert turned_away(site, f"{addresses[path].rstrip('/')}0/", "boss"), "what does not exist"
 
 
 @pytest.mark.parametrize("origin", ["http://evil.test", "null", "https://localhost.evil.test"])

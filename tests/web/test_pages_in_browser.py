@@ -86,10 +86,17 @@ def test_it_is_accessible_and_fits(browser: Browser, site: Site, name: str) -> N
 
 
 @needs_axe
-@pytest.mark.parametrize("path", ["/", "/machines/"])
-def test_it_teaches_a_newcomer(browser: Browser, site: Site, path: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "lesson"),
+    [
+        ("/", "Give an agent its first task"),
+        ("/tasks/", "Tasks will be listed here"),
+        ("/machines/", "Give an agent its first computer"),
+    ],
+)
+def test_it_teaches_a_newcomer(browser: Browser, site: Site, path: str, lesson: str) -> None:
     with opened(browser, site, path, who="newcomer") as page:
-        expect(page.get_by_text("Give an agent its first computer")).to_be_visible()
+        expect(page.get_by_text(lesson)).to_be_visible()
         check(page)
 
 
@@ -136,10 +143,11 @@ def test_it_obeys_keys_but_not_while_somebody_types(browser: Browser, site: Site
         page.keyboard.press("d")
         page.wait_for_url(f"{site.url}/")
         page.keyboard.press("n")
-        page.wait_for_url("**/machines/new/")
-        page.get_by_label("Name").press_sequentially("gdn?")
-        expect(page.get_by_label("Name")).to_have_value("gdn?")
-        assert page.url.endswith("/machines/new/")
+        page.wait_for_url("**/tasks/new/")
+        prompt = page.get_by_label("What should the agent do?")
+        prompt.press_sequentially("gdn?")
+        expect(prompt).to_have_value("gdn?")
+        assert page.url.endswith("/tasks/new/")
 
 
 def test_it_changes_and_keeps_the_theme(browser: Browser, site: Site) -> None:

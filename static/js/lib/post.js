@@ -1,7 +1,8 @@
 export class Refused extends Error {
-  constructor(status) {
+  constructor(status, answer = null) {
     super(`refused with ${status}`);
     this.status = status;
+    this.answer = answer;
   }
 }
 
@@ -21,6 +22,6 @@ export async function post(url, fields) {
   } catch {
     throw new Refused(0);
   }
-  if (!response.ok) throw new Refused(response.status);
+  if (!response.ok) throw new Refused(response.status, response);
   return response;
 }

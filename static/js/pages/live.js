@@ -6,6 +6,12 @@ const root = document.querySelector("[data-socket]");
 
 new Hints(root.dataset.socket, fragments, document.querySelector("[data-conn]")).start();
 
+if (root.dataset.poll) {
+  setInterval(() => {
+    if (!document.hidden) fragments.refresh();
+  }, 1000 * Number(root.dataset.poll));
+}
+
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-swap]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

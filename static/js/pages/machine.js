@@ -1,7 +1,9 @@
+import { chip } from "../lib/control.js";
 import { clock } from "../lib/elapsed.js";
 import { isLeaveChord } from "../lib/keyguard.js";
 import { combination, keysymsOf } from "../lib/keysyms.js";
 import { Refused, post } from "../lib/post.js";
+import { Lease } from "../parts/lease.js";
 import { say, sayAll } from "../parts/toasts.js";
 import { Viewer } from "../parts/viewer.js";
 
@@ -10,15 +12,18 @@ const said = stage.querySelector("[data-said]");
 const who = document.querySelector("[data-who]");
 // While one of these lasts, the last frame is still what the machine looks like.
 const KEEPS_FRAME = ["ready", "stopping", "stopped"];
-const WATCHING = { connecting: "Connecting", live: "You are watching", waiting: "Not connected" };
+const AWAY = { connecting: "Connecting", waiting: "Not connected" };
 const part = (name) => document.querySelector(`[data-${name}]`);
 
+let lease = null;
 const viewer = new Viewer({
   screen: stage.querySelector("[data-screen]"),
   frozen: stage.querySelector("[data-frozen]"),
   ticketUrl: stage.dataset.ticket,
+  role: "view",
   changed: paint,
 });
+lease = new Lease({ root: document.querySelector(".driver"), viewer, changed: () => paint(viewer) });
 
 function sentence({ phase, text, wait, frozenAt }) {
   if (text) return text;
@@ -29,46 +34,39 @@ function sentence({ phase, text, wait, frozenAt }) {
 }
 
 function paint(now) {
-  const driving = now.role === "drive" && now.phase === "live";
+  const driving = now.driving && now.phase === "live";
   stage.dataset.mode = driving ? "drive" : "view";
   stage.dataset.phase = now.phase;
   const text = sentence(now);
   said.hidden = !text;
   said.textContent = text;
   now.frozen.classList.toggle("dim", now.phase === "waiting" || now.phase === "stopped");
-  paintWho(now, driving);
+  paintWho(now);
   paintTools(driving);
-  if (driving !== paint.driving) {
-    if (driving) say("You are driving. Ctrl+Alt+Shift gives control back.");
-    else if (paint.driving && now.phase === "live") say("You are watching.");
-    if (driving || now.phase === "live") paint.driving = driving;
-  }
 }
 
-function paintWho(now, driving) {
-  const chip = who.querySelector("[data-who-chip]");
-  chip.hidden = now.phase === "idle" || now.phase === "stopped";
-  chip.classList.toggle("human", driving);
-  chip.classList.toggle("run", !driving && now.phase === "live");
-  chip.classList.toggle("wait", now.phase === "waiting");
-  chip.querySelector("span").textContent = driving ? "You are driving" : WATCHING[now.phase];
-  const use = chip.querySelector("use");
-  use.setAttribute("href", use.getAttribute("href").replace(/#.*/, driving ? "#hand" : "#eye"));
+function paintWho({ phase }) {
+  const place = who.querySelector("[data-who-chip]");
+  const away = AWAY[phase];
+  const facts = lease?.facts;
+  const { icon, tone, text } = away || !facts ? { icon: "eye", tone: "wait", text: away } : chip(facts);
+  place.hidden = phase === "idle" || phase === "stopped" || !text;
+  for (const name of ["human", "run", "wait"]) place.classList.toggle(name, name === tone);
+  place.querySelector("span").textContent = text;
+  const use = place.querySelector("use");
+  use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${icon}`));
+  who.querySelector("[data-doing]").textContent = away ? "" : (facts?.doing ?? "");
 }
 
 function paintTools(driving) {
-  for (const tool of document.querySelectorAll("[data-drive], [data-full]")) tool.hidden = false;
+  for (const tool of document.querySelectorAll("[data-full]")) tool.hidden = false;
   for (const menu of document.querySelectorAll("#send-keys")) menu.hidden = !driving;
-  const drive = part("drive");
-  if (!drive) return;
-  drive.querySelector("span").textContent = driving ? "Leave control" : "Take control";
-  drive.classList.toggle("human", !driving);
-  drive.querySelector("kbd").textContent = driving ? "Ctrl+Alt+Shift" : "t";
-  drive.setAttribute("aria-pressed", String(driving));
 }
 
 function follow() {
   const { state } = stage.querySelector("[data-live=veil]").dataset;
+  lease.read();
+  if (lease.facts) viewer.role = lease.facts.may_drive ? "drive" : "view";
   if (state === "ready") viewer.start();
   else if (viewer.phase !== "idle") viewer.stop();
   if (!KEEPS_FRAME.includes(state)) viewer.frozen.hidden = true;
@@ -90,14 +88,56 @@ function press(button) {
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
-  if (button?.matches("[data-drive]")) viewer.take(viewer.role === "drive" ? "view" : "drive");
+  if (button?.matches("[data-drive]")) control(button.dataset.verb);
+  else if (button?.matches("[data-control]")) control(button.dataset.control);
+  else if (button?.matches("[data-chip]")) addWords(button);
   else if (button?.matches("[data-full]")) toggleFull();
   else if (button?.matches("[data-combo]")) press(button);
 });
 
+function control(verb) {
+  const verbs = {
+    handback: openHandback,
+    take: () => lease.take(),
+    interrupt: () => lease.take({ interrupt: 1 }),
+    withdraw: () => lease.withdraw(),
+    extend: () => lease.extend(),
+  };
+  (verbs[verb] ?? (() => lease.act(verb)))();
+}
+
+function leave() {
+  control(lease.facts.agent ? "handback" : "back");
+}
+
+/** A person at the words has the keys; the desktop waits, and the time goes on. */
+function openHandback() {
+  const dialog = document.getElementById("handback");
+  if (dialog.open) return;
+  viewer.letGo();
+  dialog.querySelector("[data-may-branch]").hidden = !lease.facts.may_branch;
+  dialog.showModal();
+}
+
+function addWords(chip) {
+  const note = document.getElementById("handback-note");
+  note.value = `${note.value.trimEnd()} ${chip.dataset.chip}`.trimStart();
+  note.focus();
+}
+
 document.addEventListener("submit", async (event) => {
   const form = event.target;
-  if (form.matches("[data-paste]")) {
+  if (form.matches("[data-handback]")) {
+    event.preventDefault();
+    if (await lease.act("back", new FormData(form))) {
+      form.reset();
+      form.closest("dialog").close();
+    }
+  } else if (form.matches("[data-forcing]")) {
+    event.preventDefault();
+    form.closest("dialog").close();
+    await lease.act("force");
+  } else if (form.matches("[data-paste]")) {
     event.preventDefault();
     const keys = keysymsOf(form.elements.paste.value).map((symbol) => [symbol, null]);
     if (viewer.send(keys)) form.reset();
@@ -121,13 +161,17 @@ async function submitHere(form) {
 addEventListener(
   "keydown",
   (event) => {
-    if (viewer.role === "drive" && isLeaveChord(event)) viewer.take("view");
-    else if (event.key === "Escape" && viewer.role !== "drive" && !document.querySelector("dialog[open]")) {
+    const form = event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.closest("[data-handback]");
+    if (form) form.requestSubmit();
+    else if (lease.driving && isLeaveChord(event)) leave();
+    else if (event.key === "Escape" && !lease.driving && !document.querySelector("dialog[open]")) {
       toggleFull(false);
     }
   },
   { capture: true },
 );
 
+document.getElementById("handback")?.addEventListener("close", () => viewer.focus());
 document.addEventListener("live:refreshed", follow);
+lease.start();
 follow();

@@ -13,9 +13,9 @@ function swap(old, fresh) {
     const same = fresh.querySelector(`#${CSS.escape(menu.id)}`);
     if (same) same.open = true;
   }
-  for (const field of old.querySelectorAll("input[type=text][id]")) {
+  for (const field of old.querySelectorAll("input[type=text][id], textarea[id]")) {
     const same = fresh.querySelector(`#${CSS.escape(field.id)}`);
-    if (same) same.value = field.value;
+    if (same && field.value !== field.defaultValue) same.value = field.value;
   }
   const places = scrolled.map(({ id, scrollLeft, scrollTop }) => [id, scrollLeft, scrollTop]);
   old.replaceWith(fresh);

@@ -34,7 +34,10 @@ export class Hints {
       this.attempt = 0;
       this.#refresh();
     });
-    socket.addEventListener("message", () => this.#refresh());
+    socket.addEventListener("message", (event) => {
+      document.dispatchEvent(new CustomEvent("hint", { detail: JSON.parse(event.data) }));
+      this.#refresh();
+    });
     socket.addEventListener("close", () => {
       this.open = false;
       this.connecting = false;

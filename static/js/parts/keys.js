@@ -7,7 +7,7 @@ function byKey(name) {
   );
 }
 
-/** Every `data-key` element acts on its key, as if it had been clicked; `?` opens the sheet. */
+/** Every `data-key` element acts on its key, as if it had been clicked, and a field gets the cursor; `?` opens the sheet. */
 export function installKeys() {
   if (document.body.dataset.keys === "off") return;
   const sequence = new Sequence(["g"]);
@@ -16,6 +16,7 @@ export function installKeys() {
     const name = sequence.press(event.key, event.timeStamp);
     const target = name && byKey(name);
     if (name === "?") document.getElementById("keys").showModal();
+    else if (target?.matches("input, textarea")) target.focus();
     else if (target) target.click();
     else return;
     event.preventDefault();

@@ -5,14 +5,17 @@ import { Refused, post } from "../lib/post.js";
 
 /**
  * One desktop in one element. It asks for a ticket per connection, keeps the last frame when the connection goes,
- * and comes back by itself. `changed` is called after every change of `phase`, `role`, `text` or `wait`.
+ * and comes back by itself. `changed` is called after every change of `phase`, `driving`, `text` or `wait`.
+ *
+ * The role is the most this person may ever do here; whose turn it is decides the gate, message by message, and
+ * `drive` only says whether this page sends anything.
  *
  * idle ─▶ connecting ─▶ live ─▶ waiting ─▶ connecting …      any ─▶ stopped (needs start() again)
  */
 export class Viewer {
-  constructor({ screen, frozen, ticketUrl, changed }) {
-    Object.assign(this, { screen, frozen, ticketUrl, changed });
-    this.role = "view";
+  constructor({ screen, frozen, ticketUrl, role, changed }) {
+    Object.assign(this, { screen, frozen, ticketUrl, role, changed });
+    this.driving = false;
     this.wait = 0;
     this.frozenAt = null;
     this.#enter("idle");
@@ -27,24 +30,40 @@ export class Viewer {
 
   stop(text = "") {
     this.#drop();
-    this.role = "view";
     this.#enter("stopped", text);
   }
 
-  /** The desktop is left for a moment; the gate, not this page, decides what may be sent. */
-  take(role) {
-    if (role === this.role || this.phase === "idle" || this.phase === "stopped") return;
-    this.role = role;
-    this.attempt = 0;
-    this.renewed = false;
-    this.#connect();
+  /** On the same connection. */
+  drive(driving) {
+    if (driving === this.driving) return;
+    if (!driving) this.letGo();
+    this.driving = driving;
+    if (this.rfb) this.#hold();
+    this.changed(this);
   }
 
   send(keys) {
-    if (this.phase !== "live" || this.role !== "drive") return false;
+    if (this.phase !== "live" || !this.driving) return false;
     for (const [symbol, code, down] of keys) this.rfb.sendKey(symbol, code, down);
     this.rfb.focus({ preventScroll: true });
     return true;
+  }
+
+  /** Keys that are down come up in the desktop: to noVNC, the window has lost the focus. */
+  letGo() {
+    window.dispatchEvent(new Event("blur"));
+  }
+
+  focus() {
+    if (this.phase === "live" && this.driving) this.rfb.focus({ preventScroll: true });
+  }
+
+  #hold() {
+    this.rfb.viewOnly = !this.driving;
+    this.rfb.focusOnClick = this.driving;
+    if (this.phase !== "live") return;
+    if (this.driving) this.rfb.focus({ preventScroll: true });
+    else this.rfb.blur();
   }
 
   #enter(phase, text = "") {
@@ -81,14 +100,13 @@ export class Viewer {
     rfb.resizeSession = false;
     rfb.qualityLevel = 6;
     rfb.compressionLevel = 2;
-    rfb.viewOnly = this.role !== "drive";
-    rfb.focusOnClick = this.role === "drive";
+    this.#hold();
     rfb.addEventListener("connect", () => {
       if (this.turn !== turn) return;
       this.attempt = 0;
       this.renewed = false;
-      if (this.role === "drive") rfb.focus({ preventScroll: true });
       this.#enter("live");
+      this.#hold();
     });
   }
 

@@ -1,0 +1,85 @@
+"""Scripts, styles and icons of the pages as text, for a page that must bring all of its own along."""
+
+import base64
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+from posixpath import dirname, normpath
+
+from django.conf import settings
+
+STATIC = Path(settings.BASE_DIR) / "static"
+IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
+ADDRESS = re.compile(r'url\("([^"]+)"\)')
+FONT = "data:font/woff2;base64,"
+
+
+@cache
+def script(entry: str) -> str:
+    """A module and all that it imports as one: each in a function of its own, after those that it needs.
+
+    It knows what our own modules use: imports of names, and exports of functions, classes and constants. Raises
+    ValueError for anything else.
+    """
+    parts = [_wrapped(path) for path in _in_order(entry, [])]
+    return "const modules = {};\n" + "\n".join(parts)
+
+
+@cache
+def style(*names: str) -> str:
+    """Style sheets one after the other, with the fonts in them."""
+    return "\n".join(map(_with_fonts, names))
+
+
+@cache
+def sprite(path: str) -> str:
+    return _read(path).replace("<svg ", '<svg class="unseen" aria-hidden="true" ', 1)
+
+
+def fingerprint(text: str) -> str:
+    """As a content security policy names what may run."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _in_order(path: str, seen: list[str]) -> list[str]:
+    """Whoever is needed comes first."""
+    if path in seen:
+        return seen
+    for _, name in IMPORT.findall(_read(path)):
+        _in_order(_beside(path, name), seen)
+    seen.append(path)
+    return seen
+
+
+def _wrapped(path: str) -> str:
+    text = _read(path)
+    exported = [name for _, name in EXPORT.findall(text)]
+    body = IMPORT.sub(lambda found: _taken(path, *found.groups()), text)
+    body = EXPORT.sub(r"\1 \2", body)
+    if re.search(r"^\s*(import|export)\b", body, re.MULTILINE) or "</script" in body:
+        raise ValueError(f"{path} cannot be put into a page.")
+    return f'modules["{path}"] = (() => {{\n{body}\nreturn {{ {", ".join(exported)} }};\n}})();'
+
+
+def _taken(path: str, names: str | None, source: str) -> str:
+    if names is None:
+        return ""
+    return f'const {{ {names.strip().replace(" as ", ": ")} }} = modules["{_beside(path, source)}"];\n'
+
+
+def _beside(path: str, name: str) -> str:
+    return normpath(f"{dirname(path)}/{name}")
+
+
+def _with_fonts(sheet: str) -> str:
+    return ADDRESS.sub(lambda found: f'url("{_font(_beside(sheet, found[1]))}")', _read(sheet))
+
+
+def _font(path: str) -> str:
+    return f"{FONT}{base64.b64encode((STATIC / path).read_bytes()).decode()}"
+
+
+def _read(path: str) -> str:
+    return (STATIC / path).read_text()

@@ -1,0 +1,64 @@
+"""The page of one trace, and what it asks for while one looks at it."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from traces.models import Trace
+
+from ..access import trace_or_404
+from . import trace_answers as answers
+from . import trace_files as files
+from .trace_links import Links, Wanted, elsewhere
+from .trace_view import TraceView
+
+View = Callable[..., HttpResponseBase]
+OTHERS = ("compare", "export", "share")
+
+
+def address(trace_id: str) -> str:
+    return reverse("trace", args=[trace_id])
+
+
+def seen(view: View) -> View:
+    """The answer about a trace, for whoever may see it."""
+
+    @require_safe
+    @wraps(view)
+    def ask(request: HttpRequest, trace_id: str, **about: Any) -> HttpResponseBase:
+        return view(request, trace_or_404(request.user, trace_id), **about)
+
+    return ask
+
+
+@seen
+def show(request: HttpRequest, trace: Trace) -> HttpResponse:
+    links = Links(address(trace.pk), Wanted.read(request.GET))
+    view = TraceView(trace, links, remarks=True, socket=f"/ws/traces/{trace.pk}/")
+    others = {name: elsewhere(f"{name}_trace", trace.pk) for name in OTHERS}
+    return answers.html(request, "traces/trace.html", {"view": view, "trace": trace, "others": others})
+
+
+@seen
+def details(request: HttpRequest, trace: Trace, seq: int) -> HttpResponse:
+    return answers.details(request, trace, seq, base=address(trace.pk), remarks=True)
+
+
+@seen
+def tree(request: HttpRequest, trace: Trace) -> HttpResponse:
+    return answers.tree(request, trace, base=address(trace.pk))
+
+
+path = seen(answers.path)
+steps = seen(answers.steps)
+changes = seen(answers.changes)
+search = seen(answers.hits)
+picture = seen(files.picture)
+thumb = seen(files.thumb)
+sheet = seen(files.strip)
+download = seen(files.download)

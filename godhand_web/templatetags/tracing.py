@@ -1,0 +1,139 @@
+"""Words for traces: the states of runs, times, money, and addresses."""
+
+import re
+from functools import cache
+from pathlib import Path
+from posixpath import dirname, normpath
+from typing import Any
+
+from django import template
+from django.contrib.staticfiles import finders
+from django.templatetags.static import static
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from traces.models import Trace
+
+from ..pages.trace_details import cut as shortened
+from .godhand import Look, spoken
+
+register = template.Library()
+
+IMPORT = re.compile(r'^import [^;]*?"(\.[^"]+)";', re.MULTILINE)
+
+LOOKS = {
+    "queued": Look("clock", "Queued", "wait"),
+    "provisioning": Look("network", "Preparing", "wait"),
+    "booting": Look("power", "Booting", "wait"),
+    "running": Look("circle-dot", "Running", "run"),
+    "paused": Look("circle-pause", "Paused", "wait"),
+    "needs_help": Look("hand-helping", "Needs help", "wait"),
+    "human_control": Look("hand", "A person drives", "human"),
+    "finishing": Look("hourglass", "Finishing", "run"),
+    "succeeded": Look("circle-check", "Succeeded", "pass"),
+    "failed": Look("circle-x", "Failed", "fail"),
+    "cancelled": Look("circle-slash", "Cancelled", "infra"),
+    "infra_error": Look("unplug", "Machine or model failed", "infra"),
+}
+NONE = Look("circle-dashed", "Recorded", "infra")
+
+
+@register.filter
+def run_look(state: str) -> Look:
+    return LOOKS.get(state, NONE)
+
+
+@register.inclusion_tag("parts/state.html")
+def run_state(value: str) -> dict[str, Any]:
+    return {"look": run_look(value)}
+
+
+@register.filter
+def lasted(trace: Trace) -> str:
+    return spoken(trace.ended_at - trace.created_at) if trace.ended_at else ""
+
+
+@register.simple_tag
+def to(links: Any, where: str, *about: Any, **changes: Any) -> str:
+    """An address, from whoever knows all of them."""
+    return str(getattr(links, where)(*about, **changes))
+
+
+@register.simple_tag
+def preload(*modules: str) -> SafeString:
+    """So that scripts and all that they import come at once, and not one after the other."""
+    paths = dict.fromkeys(path for module in modules for path in imported(module))
+    addresses = ((static(path),) for path in paths)
+    return format_html_join("\n", '<link rel="modulepreload" href="{}">', addresses)
+
+
+@cache
+def imported(module: str) -> list[str]:
+    """The module and, in turn, what it imports; as paths of static files."""
+    found = [module]
+    for path in found:
+        file = finders.find(path)
+        text = Path(str(file)).read_text() if file else ""
+        names = [normpath(f"{dirname(path)}/{name}") for name in IMPORT.findall(text)]
+        found += [name for name in dict.fromkeys(names) if name not in found]
+    return found
+
+
+ACTORS = {
+    "agent": ("run", "bot"),
+    "human": ("human", "hand"),
+    "system": ("", "server"),
+    "verifier": ("", "list-checks"),
+}
+
+
+@register.filter
+def actor_tone(actor: str) -> str:
+    return ACTORS[actor][0]
+
+
+@register.filter
+def actor_icon(actor: str) -> str:
+    return ACTORS[actor][1]
+
+
+@register.filter
+def cut(text: object) -> str:
+    return shortened(str(text))
+
+
+@register.filter
+def ms(milliseconds: float | None) -> str:
+    if milliseconds is None:
+        return ""
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+@register.filter
+def clock(milliseconds: float | None) -> str:
+    """Minutes and seconds since the beginning; `static/js/lib/trace-words.js` says the same."""
+    if milliseconds is None:
+        return ""
+    seconds = int(milliseconds // 1000)
+    hours, minutes = seconds // 3600, seconds // 60 % 60
+    return f"{hours}:{minutes:02}:{seconds % 60:02}" if hours else f"{minutes}:{seconds % 60:02}"
+
+
+@register.filter
+def money(dollars: float) -> str:
+    places = 2 if dollars >= 0.1 or not dollars else 3 if dollars >= 0.01 else 4
+    return f"${dollars:,.{places}f}"
+
+
+@register.filter
+def figure(number: int | None) -> str:
+    """Short: 12.3k rather than 12,345."""
+    count = number or 0
+    if count < 10_000:
+        return f"{count:,}"
+    return f"{count / 1000:.1f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
+
+
+@register.filter
+def commas(number: int | None) -> str:
+    return f"{number or 0:,}"

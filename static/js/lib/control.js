@@ -1,0 +1,67 @@
+/** What the page says and offers about who drives, from the server's facts. No document in here. */
+
+const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+
+/** `left` counts down on the page between two words of the server. */
+export function timeLeft(seconds) {
+  return minutes(Math.max(0, Math.round(seconds)));
+}
+
+/** Icon, tone and words of the chip, for one whose connection is `live`. */
+export function chip({ mode, name }) {
+  if (mode === "you") return { icon: "hand", tone: "human", text: "You are driving" };
+  if (mode === "other") return { icon: "hand", tone: "human", text: `${name} is driving` };
+  if (mode === "agent") return { icon: "bot", tone: "run", text: "Agent is driving" };
+  return { icon: "eye", tone: "run", text: "You are watching" };
+}
+
+/** The one button: what it is called, what it does. None for who may only watch. */
+export function offer({ mode, stage, agent, may_drive: mayDrive }) {
+  if (!mayDrive) return null;
+  if (mode === "you") {
+    return agent ? { text: "Hand back", verb: "handback" } : { text: "Leave control", verb: "back" };
+  }
+  if (stage) return { text: "Taking over", verb: "" };
+  if (mode === "other") return { text: "Ask for control", verb: "ask" };
+  return { text: agent ? "Take over" : "Take control", verb: "take" };
+}
+
+/** The line over the desktop: something waits for this person, or this person waits for something. */
+export function bar(facts, { left, waited }) {
+  if (facts.stage === "finishing") {
+    const acts = [{ text: "Cancel", verb: "withdraw" }];
+    if (waited >= 1000) acts.unshift({ text: "Interrupt now", verb: "interrupt", main: true });
+    return { text: "The agent finishes what it is doing", acts };
+  }
+  if (facts.stage === "saving") return { text: "The machine is being saved as it is now", acts: [] };
+  if (facts.asker) {
+    const acts = [
+      { text: "Hand over", verb: "accept", main: true },
+      { text: "Not now", verb: "decline" },
+    ];
+    return { text: `${facts.asker} asks for control`, acts };
+  }
+  if (facts.mode === "you" && left <= 60) {
+    const acts = [{ text: "Extend", verb: "extend", main: true }];
+    return { text: `Your control ends in ${timeLeft(left)}`, acts };
+  }
+  if (facts.asking) return { text: `Asking ${facts.name} for control`, acts: [] };
+  return null;
+}
+
+/** What everybody is told when it changes hands: words and tone. `own` says that this page asked for it. */
+export function news(before, after, own) {
+  if (before.mode === after.mode && before.name === after.name) {
+    return before.asking && !after.asking ? { text: `${after.name} keeps control for now.` } : null;
+  }
+  if (after.mode === "you") return { text: "You are driving. Ctrl+Alt+Shift gives control back." };
+  if (after.mode === "other") {
+    return { text: `${after.name} is driving now.`, tone: before.mode === "you" && !own ? "warning" : "info" };
+  }
+  if (before.mode === "you") {
+    if (own) return after.agent ? null : { text: "You are watching." };
+    return { text: "You are not driving any more: your time was over.", tone: "warning" };
+  }
+  if (after.mode === "agent") return { text: "The agent is driving." };
+  return before.mode === "other" ? { text: `${before.name} is not driving any more.` } : null;
+}

@@ -1,0 +1,172 @@
+import { bar, news, offer, timeLeft } from "../lib/control.js";
+import { Refused, post } from "../lib/post.js";
+import { say } from "./toasts.js";
+
+const BEAT = 15000;
+const AGAIN = 300;
+
+/**
+ * Who drives, kept in step with the server: a hint, an answer or a new fragment brings the facts, and the viewer
+ * follows. `changed` is called after each. A page that drives says so every 15 s, and whether its person did anything.
+ */
+export class Lease {
+  constructor({ root, viewer, changed }) {
+    Object.assign(this, { root, viewer, changed });
+    this.facts = null;
+    this.own = false;
+    this.usedAt = 0;
+    this.until = 0;
+  }
+
+  start() {
+    this.read();
+    if (this.facts?.stage) this.take();
+    document.addEventListener("hint", ({ detail }) => this.#hear(detail));
+    setInterval(() => this.#second(), 1000);
+    setInterval(() => this.#beat(), BEAT);
+    for (const kind of ["keydown", "pointerdown", "pointermove", "wheel"]) {
+      this.viewer.screen.addEventListener(kind, () => (this.usedAt = Date.now()), { capture: true, passive: true });
+    }
+  }
+
+  get #place() {
+    return this.root.querySelector("[data-facts]");
+  }
+
+  get url() {
+    return this.#place.dataset.lease;
+  }
+
+  get driving() {
+    return this.facts?.mode === "you";
+  }
+
+  get left() {
+    return Math.round((this.until - Date.now()) / 1000);
+  }
+
+  /** What the server wrote into the page. */
+  read() {
+    if (this.#place) this.#learn(JSON.parse(this.#place.dataset.facts));
+  }
+
+  async act(verb, fields = {}) {
+    this.own = true;
+    if (verb === "back") this.viewer.drive(false);
+    try {
+      const answer = await post(`${this.url}${verb}/`, fields);
+      this.#learn(await answer.json());
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.#refused(error);
+      return false;
+    } finally {
+      this.own = false;
+    }
+  }
+
+  /** Again and again until it is there: each call takes it one step further. */
+  async take(fields = {}) {
+    this.waitedSince ??= Date.now();
+    const went = await this.act("take", fields);
+    if (went && this.facts.stage) this.timer = setTimeout(() => this.take(), AGAIN);
+    else this.waitedSince = null;
+  }
+
+  async withdraw() {
+    clearTimeout(this.timer);
+    this.waitedSince = null;
+    await this.act("withdraw");
+  }
+
+  extend() {
+    return this.act("beat", { longer: 1 });
+  }
+
+  paint() {
+    const { facts, left } = this;
+    const waited = this.waitedSince ? Date.now() - this.waitedSince : 0;
+    this.#paintBar(bar(facts, { left, waited }));
+    for (const clock of this.root.querySelectorAll("[data-left]")) {
+      clock.hidden = !this.driving;
+      clock.textContent = `${timeLeft(left)} left`;
+    }
+    for (const button of this.root.querySelectorAll("[data-extend]")) button.hidden = !this.driving;
+    const force = this.root.querySelector("[data-force]");
+    if (force) force.hidden = facts.mode !== "other" || !facts.may_force;
+    this.root.classList.toggle("busy", this.driving || facts.mode === "other" || Boolean(facts.doing));
+    this.#paintOffer(offer(facts));
+  }
+
+  #paintOffer(offered) {
+    const button = this.root.querySelector("[data-drive]");
+    if (!button) return;
+    button.hidden = !offered;
+    if (!offered) return;
+    button.dataset.verb = offered.verb;
+    button.disabled = !offered.verb;
+    button.querySelector("span").textContent = offered.text;
+    button.classList.toggle("human", !this.driving);
+    button.querySelector("kbd").textContent = this.driving ? "Ctrl+Alt+Shift" : "t";
+    button.setAttribute("aria-pressed", String(this.driving));
+  }
+
+  #paintBar(line) {
+    const place = document.querySelector("[data-control-bar]");
+    const shown = JSON.stringify(line);
+    if (place.dataset.shown === shown) return;
+    place.dataset.shown = shown;
+    place.hidden = !line;
+    place.querySelector("p").textContent = line?.text ?? "";
+    const buttons = (line?.acts ?? []).map(({ text, verb, main }) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = main ? "btn primary" : "btn";
+      button.dataset.control = verb;
+      button.textContent = text;
+      return button;
+    });
+    place.querySelector("[data-acts]").replaceChildren(...buttons);
+  }
+
+  /** The holder comes with the hint: whoever lost control stops sending before anything is asked. */
+  #hear(hint) {
+    if (hint.type !== "lease.changed" || !this.facts || !this.url.includes(`/${hint.id}/`)) return;
+    if (hint.holder !== this.facts.me) this.viewer.drive(false);
+    this.#look();
+  }
+
+  async #look() {
+    const answer = await fetch(this.url, { cache: "no-store" }).catch(() => null);
+    if (answer?.ok) this.#learn(await answer.json());
+  }
+
+  async #beat() {
+    if (this.driving) await this.act("beat", Date.now() - this.usedAt < BEAT ? { longer: 1 } : {});
+  }
+
+  #second() {
+    if (!this.facts) return;
+    if (this.driving && this.left < 0) this.#look();
+    this.paint();
+  }
+
+  #learn(facts) {
+    const before = this.facts;
+    if (before && facts.epoch < before.epoch) return;
+    this.facts = facts;
+    this.until = Date.now() + 1000 * facts.left;
+    this.viewer.drive(facts.mode === "you");
+    const told = before && news(before, facts, this.own);
+    if (told) say(told.text, told.tone);
+    this.paint();
+    this.changed();
+  }
+
+  async #refused(error) {
+    const answer = await error.answer?.json().catch(() => null);
+    if (answer?.mode) this.#learn(answer);
+    say(answer?.error ?? "That did not work; the server does not answer as it should.", "error");
+  }
+}

@@ -1,0 +1,96 @@
+import { post } from "../../lib/post.js";
+import { calmly, find, parsed, tell } from "./dom.js";
+
+const KEPT = 80;
+const RUSH = 40;
+
+/** The tabs about the current step. Those of its neighbours are fetched before anybody asks for them. */
+export class Detail {
+  constructor(model) {
+    this.model = model;
+    this.place = find("detail");
+    this.known = new Map();
+    this.unfolded = new Set();
+    this.settled = calmly(() => this.#ahead(), 80);
+    for (const type of ["step", "look"]) model.addEventListener(type, () => this.paint());
+    this.place.addEventListener("toggle", (event) => this.#remember(event.target), true);
+    this.place.addEventListener("submit", (event) => this.#submit(event));
+    this.settled();
+  }
+
+  get shown() {
+    const body = find("body", this.place);
+    return body && `${body.dataset.of}/${body.dataset.shows}`;
+  }
+
+  async paint() {
+    const key = this.#key(this.model.seq);
+    // Whoever rushes along the path does not read on the way.
+    if (!this.known.has(key)) await new Promise((resolve) => setTimeout(resolve, RUSH));
+    if (key !== this.#key(this.model.seq)) return;
+    const html = await this.#html(this.model.seq);
+    if (key !== this.#key(this.model.seq)) return;
+    if (this.shown !== key) this.#put(html);
+    this.settled();
+  }
+
+  /** After a step has moved on, or a note was written. */
+  async renew(seq = this.model.seq) {
+    for (const key of [...this.known.keys()]) if (key.startsWith(`${seq}/`)) this.known.delete(key);
+    if (seq === this.model.seq) this.#put(await this.#html(seq));
+  }
+
+  #key(seq) {
+    return `${seq}/${this.model.tab}`;
+  }
+
+  async #html(seq) {
+    const key = this.#key(seq);
+    if (!this.known.has(key)) {
+      const { tab, view, path } = this.model;
+      this.known.set(key, this.model.source.detail(seq, { tab, view, branch: path.branch }));
+      this.known.get(key).catch(() => this.known.delete(key));
+      if (this.known.size > KEPT) this.known.delete(this.known.keys().next().value);
+    }
+    try {
+      return await this.known.get(key);
+    } catch {
+      return "";
+    }
+  }
+
+  #put(html) {
+    if (!html) return;
+    const focused = this.place.contains(document.activeElement) ? document.activeElement.dataset.tab : "";
+    this.place.replaceChildren(...parsed(html));
+    for (const more of this.place.querySelectorAll("details")) {
+      const name = more.querySelector("summary").textContent.trim();
+      if (this.unfolded.has(name)) more.open = true;
+      if (this.unfolded.has(`-${name}`)) more.open = false;
+    }
+    if (focused) this.place.querySelector(`[data-tab="${focused}"]`)?.focus({ preventScroll: true });
+  }
+
+  #remember(more) {
+    const name = more.querySelector("summary")?.textContent.trim();
+    this.unfolded.delete(more.open ? `-${name}` : name);
+    this.unfolded.add(more.open ? name : `-${name}`);
+  }
+
+  #ahead() {
+    const { path, index } = this.model;
+    for (const place of [index + 1, index - 1, index + 2]) if (path.seqs[place]) this.#html(path.seqs[place]);
+  }
+
+  async #submit(event) {
+    const form = event.target;
+    if (!form.matches("[data-remark]")) return;
+    event.preventDefault();
+    try {
+      await post(form.action, new FormData(form));
+      await this.renew();
+    } catch {
+      tell("The note was not changed: the server does not answer as it should.", "error");
+    }
+  }
+}

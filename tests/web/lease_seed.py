@@ -1,0 +1,54 @@
+"""Rows around a real machine, for the site of a test. Run as a program by `test_lease_in_browser.py`."""
+
+import json
+import sys
+
+from django.conf import settings
+
+from tests.web import task_rows
+
+from agents.models import Branch, Takeover  # isort: skip
+from agents.models import State as RunState  # isort: skip
+from godhand_web.models import User  # isort: skip
+from sandboxes import lease  # isort: skip
+from sandboxes.models import Event, Machine, State  # isort: skip
+
+assert settings.configured, "importing it sets Django up"
+
+
+def machine(handle: str) -> Machine:
+    """Ann's; its process is another installation's, so nobody here knows its number."""
+    facts = {name: value for name, value in json.loads(handle).items() if name != "pid"}
+    ann = User.objects.get(username="ann")
+    made = Machine.objects.create(
+        id=facts["id"], name="calm-heron", owner=ann, backend="gvisor", image="desktop", host="here",
+        state=State.READY, handle=facts,
+    )  # fmt: skip
+    Event.objects.create(machine=made, state=State.READY, text="Desktop is up")
+    return made
+
+
+def run_on(made: Machine) -> dict[str, str]:
+    """An agent in the middle of an action, whose worker does not answer."""
+    run = task_rows.run_in(made.owner, RunState.RUNNING, steps=3)
+    Branch.objects.filter(run=run).update(machine=made)
+    assert lease.grip(made)
+    return {"run": run.pk, "task": run.task_id}
+
+
+def told(run_id: str) -> dict[str, object]:
+    branch = Branch.objects.get(run=run_id)
+    made = Takeover.objects.filter(branch=branch).latest("pk")
+    return {"state": branch.state, "choice": made.choice, "note": made.note}
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["machine", handle]:
+            print(json.dumps(machine(handle).pk))
+        case ["run", machine_id]:
+            print(json.dumps(run_on(Machine.objects.get(pk=machine_id))))
+        case ["told", run_id]:
+            print(json.dumps(told(run_id)))
+        case ["token", machine_id]:
+            print(json.dumps(Machine.objects.get(pk=machine_id).handle))

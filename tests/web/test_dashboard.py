@@ -1,0 +1,83 @@
+"""The dashboard: what needs a person first, then what runs; and a first run that teaches."""
+
+import pytest
+from django.test import Client
+from redis import Redis
+
+from agents.models import State
+from godhand_web.models import User
+from sandboxes.models import State as MachineState
+
+from .conftest import MachineOf
+from .task_rows import QUESTION, run_in
+
+pytestmark = pytest.mark.usefixtures("redis_url", "image")
+
+
+def test_it_puts_first_what_needs_a_person(as_owner: Client, owner: User) -> None:
+    running = run_in(owner, State.RUNNING, goal="Sort the mail", steps=3)
+    asks = run_in(owner, State.NEEDS_HELP, goal="Read the invoices", steps=2)
+    rests = run_in(owner, State.PAUSED, goal="Rename the scans", steps=2)
+    page = as_owner.get("/")
+    assert [card.run for card in page.context["waiting"]] == [asks, rests]
+    assert [card.run for card in page.context["running"]] == [running]
+    text = page.content.decode()
+    assert text.index(QUESTION) < text.index("Rename the scans") < text.index("Sort the mail")
+    assert f'href="/tasks/{asks.task_id}/runs/{asks.pk}/"' in text
+
+
+def test_it_says_that_nothing_waits(as_owner: Client, owner: User) -> None:
+    run_in(owner, State.SUCCEEDED, steps=1)
+    text = as_owner.get("/").content.decode()
+    assert "Nothing is waiting for you" in text
+    assert "Recent traces" in text
+
+
+def test_it_shows_what_a_run_does_and_has_used(as_owner: Client, owner: User) -> None:
+    run_in(owner, State.RUNNING, steps=4, limits={"steps": 8})
+    (card,) = as_owner.get("/").context["running"]
+    assert (card.steps, card.most, card.share) == (4, 8, 0.5)
+    assert card.doing.who == "Agent is driving"
+    assert card.thumb.endswith(".webp")
+    assert as_owner.get(card.thumb).status_code == 200
+
+
+def test_it_counts_the_line(as_owner: Client, owner: User) -> None:
+    run_in(owner, State.QUEUED)
+    run_in(owner, State.QUEUED)
+    queue = as_owner.get("/").context["queue"]
+    assert queue.length == 2
+    assert queue.oldest >= 0
+
+
+def test_it_shows_machines_that_no_task_has(as_owner: Client, owner: User, machine_of: MachineOf) -> None:
+    run_in(owner, State.RUNNING, steps=1)
+    alone = machine_of(owner, MachineState.READY, name="lonely-wren")
+    assert [machine.pk for machine in as_owner.get("/").context["machines"]] == [alone.pk]
+
+
+def test_it_teaches_on_the_first_run(as_owner: Client, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with Redis.from_url(redis_url) as redis:
+        redis.set("alive:agents", 1, ex=60)
+        page = as_owner.get("/")
+    assert "Start the demo" in page.content.decode()
+    assert len(page.context["examples"]) == 3
+    found = {need.name: need for need in page.context["needs"]}
+    assert found["redis"].ok
+    assert found["agent workers"].ok
+    assert not found["machine workers"].ok
+    assert "./godhand logs machines" in found["machine workers"].text
+    assert not found["model key"].needed
+
+
+def test_it_leaves_the_lesson_out_later(as_owner: Client, owner: User) -> None:
+    run_in(owner, State.QUEUED)
+    assert "needs" not in as_owner.get("/").context
+
+
+def test_it_asks_the_database_little(as_owner: Client, owner: User, django_assert_max_num_queries: object) -> None:
+    for _ in range(6):
+        run_in(owner, State.RUNNING, steps=2)
+    with django_assert_max_num_queries(34):  # type: ignore[operator]
+        as_owner.get("/")

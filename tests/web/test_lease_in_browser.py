@@ -1,0 +1,182 @@
+"""Two people and an agent at one real desktop, each in a real Chromium. What the desktop saw decides."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from sandboxes.backends.gvisor import GvisorSandbox
+from tests.guest.waiting import eventually
+
+from .site import ROOT, Site
+
+expect.set_options(timeout=20_000)
+PICTURES = os.environ.get("GODHAND_PICTURES")
+WHEN = """() => {
+  const stage = document.querySelector("[data-viewer]");
+  new MutationObserver(() => { window.flipped ??= Date.now(); }).observe(stage, { attributeFilter: ["data-mode"] });
+}"""
+NOTE = "I logged in. Fill in the form."
+
+
+class Desk:
+    """A site with a gate and one machine, and pages of several people on it."""
+
+    def __init__(self, site: Site, browser: Browser, machine: GvisorSandbox) -> None:
+        self.site, self.browser, self.machine = site, browser, machine
+        self.machine_id: str = self.seed("machine", json.dumps(machine.handle))
+        self.connections: dict[str, int] = {}
+
+    def seed(self, *argv: str) -> Any:
+        command = [sys.executable, "-m", "tests.web.lease_seed", *argv]
+        done = subprocess.run(command, cwd=ROOT, env=self.site.env, check=True, stdout=subprocess.PIPE, text=True)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def open(self, who: str, path: str = "", **more: Any) -> Page:
+        context = self.browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce", **more)
+        context.add_cookies(self.site.cookies(who))
+        page = context.new_page()
+        page.on("websocket", lambda socket: self._count(who, socket.url))
+        page.goto(f"{self.site.url}{path or f'/machines/{self.machine_id}/'}")
+        expect(page.locator("[data-screen] canvas")).to_be_visible()
+        return page
+
+    def _count(self, who: str, url: str) -> None:
+        self.connections[who] = self.connections.get(who, 0) + ("/vnc/" in url)
+
+    def typed(self) -> bytes:
+        return self.machine.read_file("/tmp/typed")
+
+
+@pytest.fixture(scope="module")
+def desk(
+    redis_url: str, tmp_path_factory: pytest.TempPathFactory, browser: Browser, machine: GvisorSandbox
+) -> Iterator[Desk]:
+    site = Site(tmp_path_factory.mktemp("desk"), redis_url)
+    site.env["GODHAND_TAKEOVER_SNAPSHOTS"] = "no"
+    site.start()
+    gate = subprocess.Popen([sys.executable, "-m", "godhand_web.gate"], cwd=ROOT, env=site.env)
+    with machine.guest() as guest:
+        guest.bash("rm -f /tmp/typed; touch /tmp/typed; lxterminal -e 'sh -c \"stty -echo; cat >/tmp/typed\"' &")
+    machine.exec(["xdotool", "search", "--sync", "--onlyvisible", "--class", "lxterminal"], timeout=30)
+    desk = Desk(site, browser, machine)
+    yield desk
+    gate.terminate()
+    gate.wait(10)
+    site.stop()
+    machine.handle = {**machine.handle, "token": desk.seed("token", desk.machine_id)["token"]}
+    with machine.guest() as guest:
+        guest.restart_bash()
+
+
+def chip(page: Page) -> Any:
+    return page.locator("[data-who-chip]")
+
+
+def write(page: Page, words: str) -> None:
+    page.locator("[data-screen] canvas").click()
+    page.keyboard.type(words, delay=10)
+    page.keyboard.press("Enter")
+
+
+def keep(page: Page, name: str) -> None:
+    if not PICTURES:
+        return
+    for width, height in ((1440, 900), (390, 844)):
+        for theme in ("light", "dark"):
+            page.set_viewport_size({"width": width, "height": height})
+            page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+            page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{theme}.png")
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def test_it_has_one_driver_while_two_people_pass_it_to_and_fro(desk: Desk) -> None:
+    ann, boss = desk.open("ann"), desk.open("boss")
+    expect(chip(ann)).to_have_text("You are watching")
+    ann.keyboard.press("t")
+    expect(chip(ann)).to_have_text("You are driving")
+    expect(chip(boss)).to_have_text("ann is driving")
+    keep(ann, "driving")
+    write(ann, "from ann")
+    write(boss, "from a watcher")
+    eventually(lambda: b"from ann" in desk.typed(), 20)
+
+    boss.get_by_role("button", name="Ask for control").click()
+    expect(ann.locator("[data-control-bar]")).to_contain_text("boss asks for control")
+    keep(ann, "asked")
+    ann.get_by_role("button", name="Not now").click()
+    expect(boss.get_by_text("ann keeps control for now.")).to_be_visible()
+    boss.get_by_role("button", name="Ask for control").click()
+    ann.get_by_role("button", name="Hand over").click()
+    expect(chip(boss)).to_have_text("You are driving")
+    expect(chip(ann)).to_have_text("boss is driving")
+    write(boss, "from boss")
+    eventually(lambda: b"from boss" in desk.typed(), 20)
+    keep(ann, "other")
+
+    for page in (ann, boss):
+        page.evaluate(WHEN)
+    ann.get_by_role("button", name="Take it anyway").click()
+    keep(ann, "force")
+    began = ann.evaluate("Date.now()")
+    ann.get_by_role("dialog").get_by_role("button", name="Take control").click()
+    expect(chip(ann)).to_have_text("You are driving")
+    expect(boss.get_by_text("ann is driving now.").last).to_be_visible()
+    lost, won = boss.evaluate("window.flipped"), ann.evaluate("window.flipped")
+    print(f"After the click the loser was told in {lost - began:.0f} ms, and the winner in {won - began:.0f} ms.")
+    write(boss, "from the loser")
+    write(ann, "from ann again")
+    eventually(lambda: b"from ann again" in desk.typed(), 20)
+    assert desk.typed() == b"from ann\nfrom boss\nfrom ann again\n"
+    assert desk.connections == {"ann": 1, "boss": 1}, "a take-over flips the connection that is there"
+    ann.keyboard.press("Control+Alt+Shift")
+    expect(chip(ann)).to_have_text("You are watching")
+    ann.context.close()
+    boss.context.close()
+
+
+def test_it_takes_over_from_an_agent_and_hands_back_with_a_note(desk: Desk) -> None:
+    run = desk.seed("run", desk.machine_id)
+    page = desk.open("ann")
+    expect(chip(page)).to_have_text("Agent is driving")
+    page.keyboard.press("t")
+    bar = page.locator("[data-control-bar]")
+    expect(bar).to_contain_text("The agent finishes what it is doing")
+    expect(bar.get_by_role("button", name="Interrupt now")).to_be_visible()
+    keep(page, "finishing")
+    bar.get_by_role("button", name="Interrupt now").click()
+    expect(chip(page)).to_have_text("You are driving")
+    expect(page.locator("[data-left]")).to_contain_text("left")
+    page.get_by_role("button", name="Extend").click()
+    page.keyboard.press("Control+Alt+Shift")
+    dialog = page.get_by_role("dialog", name="Hand back to the agent")
+    expect(dialog).to_be_visible()
+    dialog.get_by_role("button", name="Logged in").click()
+    page.keyboard.type(" Fill in the form.")
+    keep(page, "handback")
+    page.keyboard.press("Control+Enter")
+    expect(dialog).to_be_hidden()
+    expect(chip(page)).to_have_text("Agent is driving")
+    assert desk.seed("told", run["run"]) == {"state": "queued", "choice": "continue", "note": NOTE}
+    page.context.close()
+
+
+def test_it_shows_the_same_on_the_page_of_the_run(desk: Desk) -> None:
+    run = desk.seed("run", desk.machine_id)
+    page = desk.open("ann", f"/tasks/{run['task']}/runs/{run['run']}/")
+    page.get_by_role("button", name="Take over").click()
+    keep(page, "run-finishing")
+    expect(page.locator("[data-viewer]")).to_have_attribute("data-mode", "drive")
+    keep(page, "run-driving")
+    page.get_by_role("button", name="Hand back").click()
+    page.get_by_role("radio", name="Stop here").check()
+    page.get_by_role("dialog").get_by_role("button", name="Hand back").click()
+    expect(page.locator("[data-viewer]")).to_have_attribute("data-mode", "view")
+    assert desk.seed("told", run["run"])["choice"] == "stop"
+    page.context.close()

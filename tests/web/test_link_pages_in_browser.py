@@ -1,0 +1,46 @@
+"""The pages around a trace that no other file opens with axe: links, space, and the tabs in between."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from .site import Site
+from .test_pages_in_browser import check, needs_axe, opened
+
+OWN = [
+    "/traces/{example}/?tab=reasoning&view=diff",
+    "/traces/{example}/?tab=observation&view=before",
+    "/traces/{empty}/",
+    "/traces/{example}/share/",
+    "/traces/{example}/delete/",
+    "/shares/",
+    "/shares/{share}/",
+    "/settings/space/",
+]
+
+
+@pytest.fixture(scope="module")
+def traces(site: Site) -> dict[str, Any]:
+    return dict(site.made("traces"))
+
+
+@needs_axe
+@pytest.mark.parametrize("path", OWN)
+def test_it_is_accessible_and_fits(browser: Browser, site: Site, traces: dict[str, Any], path: str) -> None:
+    with opened(browser, site, path.format(**traces)) as page:
+        check(page)
+
+
+@needs_axe
+@pytest.mark.parametrize("path", ["/s/{token}/", "/s/gh_share_wrong/"])
+def test_it_is_accessible_to_strangers(browser: Browser, site: Site, traces: dict[str, Any], path: str) -> None:
+    with opened(browser, site, path.format(**traces), who="") as page:
+        check(page)
+
+
+@needs_axe
+@pytest.mark.parametrize("path", ["/shares/", "/settings/space/"])
+def test_it_teaches_a_newcomer(browser: Browser, site: Site, path: str) -> None:
+    with opened(browser, site, path, who="newcomer") as page:
+        check(page)

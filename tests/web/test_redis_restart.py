@@ -1,0 +1,52 @@
+"""Hints that were sent while Redis was away are lost, so every listener has to look again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from asgiref.sync import async_to_sync
+from channels_redis.pubsub import RedisPubSubChannelLayer
+from websockets.exceptions import ConnectionClosed
+
+from godhand_web.line import SERVICE_RESTART
+from sandboxes.publish import machine_group
+from tests.broker import Broker
+
+from .site import Site
+from .test_over_the_wire import listen
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Broker]:
+    broker = Broker(tmp_path)
+    broker.start()
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture
+def own_site(tmp_path: Path, broker: Broker) -> Iterator[Site]:
+    site = Site(tmp_path / "site", broker.url)
+    site.home.mkdir()
+    try:
+        site.start()
+        yield site
+    finally:
+        site.stop()
+
+
+def test_it_sends_listeners_away_when_redis_goes_and_hears_them_when_it_is_back(own_site: Site, broker: Broker) -> None:
+    machine_id = own_site.facts["machines"]["ready"]
+    paths = (f"/ws/machines/{machine_id}/", "/ws/machines/")
+    with listen(own_site, paths[0], "ann") as first, listen(own_site, paths[1], "ann") as second:
+        broker.stop()
+        for socket in (first, second):
+            with pytest.raises(ConnectionClosed) as closed:
+                socket.recv(timeout=20)
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == SERVICE_RESTART
+    broker.start()
+    layer = RedisPubSubChannelLayer(hosts=[broker.url])
+    with listen(own_site, f"/ws/machines/{machine_id}/", "ann") as again:
+        async_to_sync(layer.group_send)(machine_group(machine_id), {"type": "machine.changed", "id": machine_id})
+        assert machine_id in str(again.recv(timeout=20))
