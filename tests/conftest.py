@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from redis import ConnectionError as RedisConnectionError
+from hypothesis import HealthCheck, settings
 from redis import Redis
 
 from godhand_web.cli.processes import wait_until
@@ -17,11 +17,16 @@ from sandboxes.ids import new_id
 from sandboxes.images import store
 from sandboxes.network import remove_firewall
 
+from .broker import answers
 from .home import TEST_HOME
 
 if TYPE_CHECKING:
     from godhand_web.models import User
 
+
+# How long an example takes says how busy the host is.
+settings.register_profile("godhand", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("godhand")
 
 REAPING = ("tests/machines/test_forking.py", "tests/machines/test_lifecycle.py")
 
@@ -55,13 +60,6 @@ def redis_url() -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(10)
-
-
-def answers(client: Redis) -> bool:
-    try:
-        return bool(client.ping())
-    except RedisConnectionError:
-        return False
 
 
 @pytest.fixture
