@@ -13,7 +13,7 @@ from typing import Any
 CGROUPS = Path("/sys/fs/cgroup")
 CPU_PERIOD = 100_000
 SHARES = 1024
-URGENT = 16
+URGENT = 64
 MIB = 1 << 20
 
 

@@ -68,6 +68,7 @@ SHELL = {
         "choosing",
         "delivery",
         "exploring",
+        "giveback",
         "handback",
         "holding",
         "keeping",

@@ -9,16 +9,17 @@ import secrets
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from .. import network
 from ..base import Capability, Endpoint, Handle, Sandbox
 from ..bundle import config, write_private
-from ..display.desktop import Desktop
+from ..display.handshake import shake
+from ..display.wire import Wire
 from ..errors import Ended, Gone, Refused, Unavailable
 from ..guest.client import Guest
 from ..host import Host, here
@@ -36,6 +37,7 @@ NOT_FOUND = 127
 TERM = "xterm-256color"
 TOKEN_FILE = "/run/godhand/token"
 CHECKPOINT = "checkpoint"
+T = TypeVar("T")
 SAVED = "machine.json"
 
 
@@ -125,22 +127,31 @@ class GvisorSandbox(Sandbox):
             # Without a way out it leads nowhere; a fork that has one finds it here.
             nameserver = network.nameserver_address(self.host)
             guest.write_file("/etc/resolv.conf", f"nameserver {nameserver}\n".encode(), user="root")
-            with self._first_desktop() as desktop:
+            with self._insist(self.desktop) as desktop:
                 desktop.wait_until(lambda screen: not screen.blank, BOOT_TIMEOUT)
             _wait_for_windows(guest)
 
-    def _first_desktop(self) -> Desktop:
-        """The guest may answer before the display does."""
+    def _insist(self, ask: Callable[[], T]) -> T:
+        """The display may answer later than the guest does, and a busy machine later than one waits elsewhere."""
         deadline = time.monotonic() + BOOT_TIMEOUT
         while True:
             try:
-                return self.desktop()
+                return ask()
             except Ended:
                 raise
             except Gone:
                 if time.monotonic() > deadline:
                     raise
             time.sleep(0.01)
+
+    def _knock(self) -> None:
+        """Return once the display has greeted us."""
+        endpoint = self.endpoint()
+        wire = Wire.connect(endpoint.host, endpoint.vnc_port, self.lifeline())
+        try:
+            shake(wire)
+        finally:
+            wire.release()
 
     def lifeline(self) -> Lifeline:
         pid = self.handle.get("pid")
@@ -214,10 +225,10 @@ class GvisorSandbox(Sandbox):
         token = secrets.token_urlsafe(32)
         with first_in_line(self.container), ThreadPoolExecutor(1) as pool:
             # The display wakes while the guest does: a machine is there when both have answered.
-            frame = pool.submit(lambda: self._first_desktop().close())
+            greeted = pool.submit(self._insist, self._knock)
             with self._opened() as guest:
                 guest.rekey(token, machine_id=secrets.token_hex(16))
-            frame.result()
+            greeted.result()
         self.handle = {**self.handle, "token": token}
 
     def _opened(self) -> Guest:

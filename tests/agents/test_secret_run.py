@@ -92,7 +92,6 @@ def test_it_stores_and_tells_no_secret(
         for name, data in parts(path):
             assert [form for form in FORMS if form in name or form.encode() in data] == [], path.name
     seen = {picture for path in made.values() for picture in pictures_in(path)} - set(shown)
-    print(len(shown), len(seen), {k: len(pictures_in(p)) for k,p in made.items() if k != "mp4"})
     assert [line for line in chain.from_iterable(map(read, seen)) if Likeness(SECRET).spans_in(line)] == []
 
 

@@ -1,19 +1,20 @@
 """Rows around a real machine, for the site of a test. Run as a program by `test_lease_in_browser.py`."""
 
 import json
+import os
 import sys
 
-from django.conf import settings
+import django
 
-from tests.web import task_rows
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "godhand_web.settings")
+django.setup()
 
-from agents.models import Branch, Takeover  # isort: skip
-from agents.models import State as RunState  # isort: skip
-from godhand_web.models import User  # isort: skip
-from sandboxes import lease  # isort: skip
-from sandboxes.models import Event, Machine, State  # isort: skip
-
-assert settings.configured, "importing it sets Django up"
+from agents.models import Branch, Takeover  # noqa: E402
+from agents.models import State as RunState  # noqa: E402
+from godhand_web.models import User  # noqa: E402
+from sandboxes import lease  # noqa: E402
+from sandboxes.models import Event, Machine, State  # noqa: E402
+from tests.web import task_rows  # noqa: E402
 
 
 def machine(handle: str) -> Machine:

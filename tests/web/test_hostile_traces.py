@@ -19,6 +19,8 @@ from .payloads import INJECTED, PAYLOADS, tainted
 from .site import Site
 from .test_access import MATRIX
 
+expect.set_options(timeout=20_000)
+
 TABS = ("action", "reasoning", "observation", "model", "files", "notes")
 ABOUT = [
     pattern
@@ -117,9 +119,9 @@ def walk(page: Page, own: str = "") -> None:
     for place in range(2, 42):
         page.keyboard.press("j")
         expect(steps).to_have_value(str(place))
-    for tab in "123456":
-        page.keyboard.press(tab)
-        expect(page.locator("[data-body]")).to_have_attribute("data-shows", TABS[int(tab) - 1])
+    for number, tab in enumerate([tab.get_attribute("data-tab") for tab in page.locator("[data-tab]").all()], 1):
+        page.keyboard.press(str(number))
+        expect(page.locator("[data-body]")).to_have_attribute("data-shows", str(tab))
         for key in "kk":
             page.keyboard.press(key)
         assert page.evaluate(INJECTED, own) == [], tab

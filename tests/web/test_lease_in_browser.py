@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -60,19 +61,20 @@ def desk(
 ) -> Iterator[Desk]:
     site = Site(tmp_path_factory.mktemp("desk"), redis_url)
     site.env["GODHAND_TAKEOVER_SNAPSHOTS"] = "no"
-    site.start()
-    gate = subprocess.Popen([sys.executable, "-m", "godhand_web.gate"], cwd=ROOT, env=site.env)
-    with machine.guest() as guest:
-        guest.bash("rm -f /tmp/typed; touch /tmp/typed; lxterminal -e 'sh -c \"stty -echo; cat >/tmp/typed\"' &")
-    machine.exec(["xdotool", "search", "--sync", "--onlyvisible", "--class", "lxterminal"], timeout=30)
-    desk = Desk(site, browser, machine)
-    yield desk
-    gate.terminate()
-    gate.wait(10)
-    site.stop()
-    machine.handle = {**machine.handle, "token": desk.seed("token", desk.machine_id)["token"]}
-    with machine.guest() as guest:
-        guest.restart_bash()
+    with ExitStack() as after:
+        after.callback(site.stop)
+        site.start()
+        gate = subprocess.Popen([sys.executable, "-m", "godhand_web.gate"], cwd=ROOT, env=site.env)
+        after.callback(gate.wait, 10)
+        after.callback(gate.terminate)
+        with machine.guest() as guest:
+            guest.bash("rm -f /tmp/typed; touch /tmp/typed; lxterminal -e 'sh -c \"stty -echo; cat >/tmp/typed\"' &")
+        machine.exec(["xdotool", "search", "--sync", "--onlyvisible", "--class", "lxterminal"], timeout=30)
+        desk = Desk(site, browser, machine)
+        yield desk
+        machine.handle = {**machine.handle, "token": desk.seed("token", desk.machine_id)["token"]}
+        with machine.guest() as guest:
+            guest.restart_bash()
 
 
 def chip(page: Page) -> Any:
