@@ -155,7 +155,7 @@ def test_it_works_without_javascript(browser: Browser, site: Site, tasks: dict[s
         page.get_by_role("button", name="Save").click()
         expect(page.locator("#meter-steps")).to_contain_text("of 321 steps")
         page.get_by_role("link", name="Files").click()
-        page.get_by_text("sales.csv").click()
+        page.get_by_text("sales.csv", exact=True).click()
         expect(page.get_by_role("columnheader", name="north")).to_be_visible()
         page.get_by_role("link", name="Stop", exact=True).click()
         page.get_by_role("button", name="Stop it").click()
