@@ -1,6 +1,8 @@
 """Debian's Chromium, as every browser test starts it."""
 
-CHROMIUM = "/usr/bin/chromium"
+from pathlib import Path
+
+CHROMIUM = Path(__file__).with_name("steady_chromium.py")
 FLAGS = [
     "--headless",
     "--no-sandbox",
