@@ -84,6 +84,7 @@ def test_it_outlives_a_redis_that_forgets_everything(
             up.wait_for_link()
             page = browser.new_page()
             page.goto(installation.login_link())
+            page.wait_for_url(f"{installation.url}/")
             dot = page.locator("[data-conn]")
             expect(dot).to_have_attribute("data-state", "connected")
             through = pool.submit(submit, "Work through it.")

@@ -24,7 +24,8 @@ def test_it_answers_a_wrong_host_with_the_policy_too(client: Client, db: None) -
 
 
 def test_it_has_no_inline_code_in_any_template() -> None:
-    for template in (ROOT / "templates").rglob("*.html"):
+    """But for the page that is one file, whose policy names the hash of each part."""
+    for template in set((ROOT / "templates").rglob("*.html")) - {ROOT / "templates/traces/file.html"}:
         text = template.read_text()
         assert not re.search(r"\son\w+=|\sstyle=|<style|javascript:|https?://", text), template
         assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", text)), template

@@ -72,4 +72,4 @@ def test_it_turns_pages(as_owner: Client, owner: User, machine_of: MachineOf, mo
 
 
 def test_it_teaches_on_first_sight(as_owner: Client) -> None:
-    assert "first computer" in as_owner.get("/").content.decode()
+    assert "first task" in as_owner.get("/").content.decode()

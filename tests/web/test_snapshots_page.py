@@ -59,8 +59,7 @@ def test_it_tells_the_way_anew_after_a_stop(owner: User, machine_of: MachineOf) 
 
 def test_it_lists_stopped_machines_apart(as_owner: Client, owner: User, machine_of: MachineOf) -> None:
     machine = machine_of(owner, State.STOPPED, name="resting-wren")
-    for page in ("/", "/machines/?tab=stopped"):
-        assert f"/machines/{machine.pk}/resume/" in as_owner.get(page).content.decode(), page
+    assert f"/machines/{machine.pk}/resume/" in as_owner.get("/machines/?tab=stopped").content.decode()
     for page in ("/machines/", "/machines/?tab=ended"):
         assert "resting-wren" not in as_owner.get(page).content.decode(), page
 
