@@ -90,10 +90,6 @@ def boundary(branch: Branch) -> EventId:
     return EventId(reply.parent_id)
 
 
-def limits_of(branch: Branch) -> Limits:
-    return Limits.from_json({**branch.run.task.limits, **branch.limits})
-
-
 def _share_out(run: Run, more: int) -> int:
     """Those that go on beside the new ones keep their share; how many there will be."""
     going = list(run.branches.exclude(state__in=ENDED))

@@ -1,6 +1,5 @@
 """The only writer of a branch's state, and of its run's. A move is one conditional update."""
 
-import logging
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -12,11 +11,9 @@ from sandboxes import lifecycle as machines
 from sandboxes.models import ENDED as MACHINE_ENDED
 from traces import lifecycle as traces
 
-from . import publish, vault
+from . import hints, publish, vault
 from .models import DRIVEN, ENDED, RESTING, Branch, Note, Run, State, Wish
 from .plan import Plan
-
-log = logging.getLogger(__name__)
 
 LIVELIEST = (*reversed(DRIVEN), State.HUMAN_CONTROL, State.NEEDS_HELP, State.PAUSED)
 
@@ -96,27 +93,13 @@ def add_note(branch: Branch, text: str, author: Any = None) -> Note:
 
 
 def enqueue(branch_id: str) -> None:
-    """A hint: the reconciler finds branches that nobody drives."""
-    from sandboxes.tasks import BrokerDown
-
-    from . import tasks
-
-    try:
-        tasks.drive.apply_async((branch_id,), queue="agents", retry=False)
-    except (OSError, BrokerDown) as error:
-        log.warning("branch %s waits for the reconciler: %s", branch_id, error)
+    """The reconciler finds branches that nobody drives."""
+    hints.send("drive", branch_id)
 
 
 def enqueue_choice(run_id: str) -> None:
-    """A hint: the reconciler finds runs whose branches have ended."""
-    from sandboxes.tasks import BrokerDown
-
-    from . import tasks
-
-    try:
-        tasks.advance.apply_async((run_id,), queue="agents", retry=False)
-    except (OSError, BrokerDown) as error:
-        log.warning("run %s waits for the reconciler: %s", run_id, error)
+    """The reconciler finds runs whose branches have ended."""
+    hints.send("advance", run_id)
 
 
 def mirror(run: Run, *, settled: bool = True) -> None:

@@ -11,7 +11,7 @@ MOST = {"every": 1000, "recover": 10, "budget": 50}
 
 @dataclass(frozen=True)
 class Plan:
-    """The machine is saved after `every` so many steps (0: never), before what is `risky`, and where checks `verified`.
+    """The machine is saved after `every` so many steps (0: never), and where checks have `verified` a step.
 
     `recover`: how often a branch whose checks failed is begun again from its last good point, told what went wrong.
     `stop`: whether the `first` branch that passes all checks ends the others. `judge` asks the model where checks do
@@ -19,7 +19,6 @@ class Plan:
     """
 
     every: int = 0
-    risky: bool = False
     verified: bool = False
     recover: int = 0
     stop: Stop = "first"
@@ -31,7 +30,7 @@ class Plan:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
                 raise BadTask(f"plan: {name} must be a whole number from 0 to {most}, and was {value!r}.")
-        for name in ("risky", "verified", "judge"):
+        for name in ("verified", "judge"):
             if not isinstance(getattr(self, name), bool):
                 raise BadTask(f"plan: {name} must be true or false.")
         if self.stop not in ("first", "all"):
@@ -48,7 +47,3 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
-
-    @property
-    def saves(self) -> bool:
-        return bool(self.every or self.risky or self.verified)

@@ -28,7 +28,7 @@ from traces.payloads import Sha256
 from traces.pictures import FORMATS
 from traces.queries import stored
 
-from . import ocr
+from . import hints, ocr
 from .masking import Seen, read_again
 from .sharing import known_to
 from .vault import redactor_for
@@ -44,15 +44,8 @@ PRIORITY = 15
 
 
 def ask(trace_id: str, delay: float = 0) -> None:
-    """Have the screens of a trace read. A hint: harmless when it is lost or comes twice."""
-    from sandboxes.tasks import BrokerDown
-
-    from . import tasks
-
-    try:
-        tasks.read_screens.apply_async((trace_id,), queue="agents", retry=False, countdown=delay)
-    except (OSError, BrokerDown) as error:
-        log.warning("the screens of trace %s are not read now: %s", trace_id, error)
+    """Have the screens of a trace read: harmless when it comes twice."""
+    hints.send("read_screens", trace_id, delay=delay)
 
 
 def leftovers() -> None:

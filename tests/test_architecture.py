@@ -70,6 +70,7 @@ SHELL = {
         "exploring",
         "giveback",
         "handback",
+        "hints",
         "holding",
         "keeping",
         "leases",
