@@ -17,6 +17,7 @@ from .fence import Guard
 from .guest.client import ExecResult, Guest
 from .images.store import Image
 from .lifeline import NO_LIFELINE, Lifeline
+from .limits import Limits, Usage
 from .snapshots import SnapshotRef
 
 Handle = dict[str, Any]
@@ -118,6 +119,14 @@ class Sandbox(ABC):
     @abstractmethod
     def root_shell(self) -> list[str]:
         """The host's command that opens a root shell in the machine on the caller's terminal."""
+
+    def limits(self) -> Limits | None:
+        """What it may take of its host; None where that is not known."""
+        return None
+
+    def usage(self) -> Usage | None:
+        """What it takes of its host now; None where that is not known. Asks nobody in the machine."""
+        return None
 
     def lifeline(self) -> Lifeline:
         """For one who waits for the machine, and closes it. Raises Ended when it is known to have ended."""

@@ -5,7 +5,7 @@ Limits inside come first where gVisor has them: a fork bomb meets its user's, a 
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 CGROUPS = Path("/sys/fs/cgroup")
 CPU_PERIOD = 100_000
 SHARES = 1024
-URGENT = 64
+FIRST = 64
 MIB = 1 << 20
 
 
@@ -51,7 +51,7 @@ class Usage:
 
 def resources(limits: Limits) -> dict[str, Any]:
     """`linux.resources` of the bundle: for the host's control group. It begins first in line."""
-    found: dict[str, Any] = {"cpu": {"shares": SHARES * URGENT}}
+    found: dict[str, Any] = {"cpu": {"shares": SHARES * FIRST}}
     if limits.cpus:
         found["cpu"] |= {"period": CPU_PERIOD, "quota": int(limits.cpus * CPU_PERIOD)}
     if limits.memory_mib:
@@ -77,19 +77,8 @@ def tmpfs_sizes(limits: Limits) -> dict[str, str]:
     return {path: f"size={mib}m" for path, mib in sizes.items()}
 
 
-@contextmanager
-def first_in_line(container: str) -> Iterator[None]:
-    """While somebody waits for this machine, it comes before those that merely run."""
-    with suppress(OSError):
-        _set_weight(container, URGENT)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            _set_weight(container, 1)
-
-
-def _set_weight(container: str, times: int) -> None:
+def set_weight(container: str, times: int) -> None:
+    """Its share of the processors, as times that of others. Raises OSError when it is not there."""
     if unified():
         (CGROUPS / container / "cpu.weight").write_text(str(100 * times))
     else:

@@ -27,12 +27,7 @@ FLAGS = ("--platform=systrap", "--net-disconnect-ok", "--overlay2=root:memory", 
 # Kernels from 6.x on show net.core in every network namespace, which runsc 20240729 takes for the root one and
 # refuses. A private mount namespace covers that directory as it is seen from the target. Slave propagation lets
 # the unmounting of other machines' namespaces through: a private copy would keep them alive.
-#
-# systrap looks every 0.4 ms whether its short cuts still pay, also in a machine that sleeps: 4 % of a core each. A lazy
-# timer makes that 0.8 %, and a program's own sleep in the machine up to so much longer.
-TIMER_SLACK_NS = 10_000_000
-COVERED_START = f"""
-echo {TIMER_SLACK_NS} >/proc/self/timerslack_ns
+COVERED_START = """
 namespace=$1; shift
 nsenter --net="$namespace" mount -t tmpfs none /proc/sys/net/core
 exec "$@"

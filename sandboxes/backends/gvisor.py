@@ -9,35 +9,34 @@ import secrets
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from .. import network
 from ..base import Capability, Endpoint, Handle, Sandbox
 from ..bundle import config, write_private
-from ..display.handshake import shake
-from ..display.wire import Wire
-from ..errors import Ended, Gone, Refused, Unavailable
+from ..display.knock import insist, knock
+from ..errors import Gone, Refused, Unavailable
 from ..guest.client import Guest
 from ..host import Host, here
 from ..images.store import Image
 from ..lifeline import NO_LIFELINE, Lifeline
-from ..limits import Limits, control_groups, first_in_line, remove_control_groups
+from ..limits import Limits, Usage, control_groups, remove_control_groups, usage
 from ..runsc import Runsc, binary
 from ..snapshots import SnapshotRef, Snapshots, describe
+from ..urgency import urgent
+from ..windows import wait_for_windows
 
 VNC_PORT = 5901
 GUEST_PORT = 5902
 BOOT_TIMEOUT = 30
-WINDOWS_TIMEOUT = 10
-NOT_FOUND = 127
 TERM = "xterm-256color"
 TOKEN_FILE = "/run/godhand/token"
 CHECKPOINT = "checkpoint"
-T = TypeVar("T")
 SAVED = "machine.json"
 
 
@@ -122,36 +121,27 @@ class GvisorSandbox(Sandbox):
 
     def start(self) -> None:
         self.handle = {**self.handle, "pid": self.runsc.run(self.container, self.directory, self.container)}
-        with first_in_line(self.container), self.guest() as guest:
+        with self._urgent(), self.guest() as guest:
             guest.wait_until_ready(BOOT_TIMEOUT)
             # Without a way out it leads nowhere; a fork that has one finds it here.
             nameserver = network.nameserver_address(self.host)
             guest.write_file("/etc/resolv.conf", f"nameserver {nameserver}\n".encode(), user="root")
-            with self._insist(self.desktop) as desktop:
+            with insist(self.desktop, BOOT_TIMEOUT) as desktop:
                 desktop.wait_until(lambda screen: not screen.blank, BOOT_TIMEOUT)
-            _wait_for_windows(guest)
+            wait_for_windows(guest)
 
-    def _insist(self, ask: Callable[[], T]) -> T:
-        """The display may answer later than the guest does, and a busy machine later than one waits elsewhere."""
-        deadline = time.monotonic() + BOOT_TIMEOUT
-        while True:
-            try:
-                return ask()
-            except Ended:
-                raise
-            except Gone:
-                if time.monotonic() > deadline:
-                    raise
-            time.sleep(0.01)
+    def _urgent(self) -> AbstractContextManager[None]:
+        return urgent(self.container, self.handle.get("pid"))
 
     def _knock(self) -> None:
-        """Return once the display has greeted us."""
         endpoint = self.endpoint()
-        wire = Wire.connect(endpoint.host, endpoint.vnc_port, self.lifeline())
-        try:
-            shake(wire)
-        finally:
-            wire.release()
+        knock(endpoint.host, endpoint.vnc_port, self.lifeline())
+
+    def limits(self) -> Limits | None:
+        return Options.saved(self.handle["options"]).limits if "options" in self.handle else None
+
+    def usage(self) -> Usage | None:
+        return usage(self.container)
 
     def lifeline(self) -> Lifeline:
         pid = self.handle.get("pid")
@@ -180,7 +170,7 @@ class GvisorSandbox(Sandbox):
         with store.making() as (snapshot_id, directory):
             saved = directory / CHECKPOINT
             saved.mkdir()
-            with first_in_line(self.container):
+            with self._urgent():
                 self.runsc.checkpoint(self.container, saved)
             write_private(directory / SAVED, {name: self.handle[name] for name in ("options", "token")})
             ref = SnapshotRef(
@@ -223,9 +213,9 @@ class GvisorSandbox(Sandbox):
         pid = self.runsc.restore(self.container, self.directory, self.container, directory / CHECKPOINT)
         self.handle = {**self.handle, "pid": pid}
         token = secrets.token_urlsafe(32)
-        with first_in_line(self.container), ThreadPoolExecutor(1) as pool:
+        with self._urgent(), ThreadPoolExecutor(1) as pool:
             # The display wakes while the guest does: a machine is there when both have answered.
-            greeted = pool.submit(self._insist, self._knock)
+            greeted = pool.submit(insist, self._knock, BOOT_TIMEOUT)
             with self._opened() as guest:
                 guest.rekey(token, machine_id=secrets.token_hex(16))
             greeted.result()
@@ -252,13 +242,3 @@ class GvisorSandbox(Sandbox):
         return subprocess.run(
             self.runsc.exec_argv(self.container, *argv), stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
-
-
-def _wait_for_windows(guest: Guest) -> None:
-    """Until the window manager takes keys: it lists its windows just before. An image may have none, or no xprop."""
-    deadline = time.monotonic() + WINDOWS_TIMEOUT
-    while time.monotonic() < deadline:
-        seen = guest.exec(["xprop", "-root", "_NET_CLIENT_LIST"])
-        if seen.returncode == NOT_FOUND or b"#" in seen.stdout:
-            return
-        time.sleep(0.01)

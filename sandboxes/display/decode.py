@@ -8,9 +8,11 @@ import numpy as np
 from ..errors import Gone
 from .framebuffer import Bytes, Framebuffer, Pointer, Rect
 from .handshake import checked_size
+from .tight import TightReader
 from .wire import Wire
 
-RAW, COPY_RECT = 0, 1
+RAW, COPY_RECT, TIGHT = 0, 1, 7
+QUICKEST_COMPRESSION = -255
 CURSOR, ALPHA_CURSOR, POINTER_POSITION = -239, -314, 0x574D5666
 DESKTOP_SIZE, LAST_RECT, FENCE = -223, -224, -312
 EXTRA_BUTTONS = -316
@@ -18,7 +20,9 @@ LED_STATE = -261
 """Asked for only because TigerVNC presses Caps Lock before capital letters of clients that do not know it."""
 ENCODINGS = (
     COPY_RECT,
+    TIGHT,
     RAW,
+    QUICKEST_COMPRESSION,
     ALPHA_CURSOR,
     CURSOR,
     POINTER_POSITION,
@@ -57,6 +61,7 @@ class Decoder:
     def __init__(self, wire: Wire, screen: Framebuffer) -> None:
         self._wire = wire
         self._screen = screen
+        self._tight = TightReader(wire)
 
     def update(self) -> Update:
         """Read one update, after its type byte, and apply it."""
@@ -69,7 +74,7 @@ class Decoder:
             rect = Rect(x, y, w, h)
             if encoding == LAST_RECT:
                 break
-            if encoding in (RAW, COPY_RECT):
+            if encoding in (RAW, COPY_RECT, TIGHT):
                 budget -= w * h
                 if budget < 0:
                     raise Gone("The screen paints itself over and over in one update.")
@@ -80,12 +85,16 @@ class Decoder:
 
     def _paint(self, rect: Rect, encoding: int, update: Update) -> None:
         update.painted.append(rect)
-        if encoding == RAW:
-            self._wire.read_into(self._screen.incoming(rect))
-            if self._screen.put(rect):
-                update.changed.append(rect)
-        else:
+        if encoding == COPY_RECT:
             self._screen.move(rect, *self._wire.unpack(_POINT))
+            update.changed.append(rect)
+            return
+        incoming = self._screen.incoming(rect)
+        if encoding == TIGHT:
+            self._tight.read_into(rect, incoming)
+        else:
+            self._wire.read_into(incoming)
+        if self._screen.put(rect):
             update.changed.append(rect)
 
     def _pseudo(self, rect: Rect, encoding: int, update: Update) -> None:

@@ -17,7 +17,7 @@ TIMEOUT = 5.0
 PULSE = 0.5
 """Seconds after which a reader in the middle of a message looks whether the machine still lives."""
 
-FAREWELL = 0.25
+FAREWELL = 1.0
 """Seconds that a server has to close its end of a connection that we close."""
 
 _BUFFER = 64 * 1024
@@ -51,6 +51,15 @@ class Wire:
         """Block, for however long, until there is something to read or the stream has ended."""
         if self._start == self._end:
             self._lifeline.wait(self._sock, select.POLLIN, None)
+
+    def ready(self, timeout: float) -> bool:
+        """Whether there is something to read by then, or the stream has ended."""
+        return self._start != self._end or self._lifeline.wait(self._sock, select.POLLIN, timeout)
+
+    @property
+    def port(self) -> int:
+        """On our side."""
+        return int(self._sock.getsockname()[1])
 
     def read(self, size: int) -> memoryview:
         """The next few bytes, valid until the next read."""

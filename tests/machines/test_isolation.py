@@ -75,3 +75,11 @@ def test_it_heals_a_firewall_that_somebody_flushed(machine: GvisorSandbox, liste
 
 def test_it_shows_the_machine_its_own_kernel_only(machine: GvisorSandbox) -> None:
     assert b"gVisor" in machine.exec(["dmesg"], user="root").stdout
+
+
+def test_it_leaves_nobody_inside_the_right_to_mount(machine: GvisorSandbox) -> None:
+    as_root = machine.exec(["sudo", "mount", "-t", "tmpfs", "none", "/mnt"])
+    assert as_root.returncode != 0
+    bounds = machine.exec(["sh", "-c", "grep -h CapBnd /proc/[0-9]*/status"]).stdout.split()[1::2]
+    assert len(bounds) > 5
+    assert not any(int(bound, 16) >> 21 & 1 for bound in bounds)
