@@ -17,7 +17,6 @@ def knock(host: str, port: int, lifeline: Lifeline = NO_LIFELINE) -> None:
     wire = Wire.connect(host, port, lifeline)
     try:
         shake(wire)
-        wire.close()
     finally:
         wire.release()
 

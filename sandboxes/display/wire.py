@@ -17,9 +17,6 @@ TIMEOUT = 5.0
 PULSE = 0.5
 """Seconds after which a reader in the middle of a message looks whether the machine still lives."""
 
-FAREWELL = 1.0
-"""Seconds that a server has to close its end of a connection that we close."""
-
 _BUFFER = 64 * 1024
 
 
@@ -99,16 +96,8 @@ class Wire:
             raise Gone(f"The screen's connection broke: {error}.") from error
 
     def close(self) -> None:
-        """Also wakes a reader that waits in another thread.
-
-        The server is given a moment to close its end: Xvnc on gVisor's epoll crashes now and then when the next
-        connection gets the number of one that it has not let go of yet.
-        """
-        with suppress(OSError, ValueError):
-            self._sock.shutdown(socket.SHUT_WR)
-            farewell = select.poll()
-            farewell.register(self._sock, select.POLLRDHUP)
-            farewell.poll(FAREWELL * 1000)
+        """Also wakes a reader that waits in another thread."""
+        with suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
 
     def release(self) -> None:

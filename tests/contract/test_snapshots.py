@@ -15,7 +15,7 @@ from sandboxes.snapshots import SnapshotRef, Snapshots
 Fork = Callable[[SnapshotRef], Sandbox]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def saved(sandbox: Sandbox) -> Iterator[SnapshotRef]:
     sandbox.write_file("/tmp/before", b"saved")
     ref = sandbox.snapshot("contract")
@@ -37,6 +37,14 @@ def fork(backend: type[Sandbox]) -> Iterator[Fork]:
         child.destroy()
 
 
+@pytest.fixture(scope="module")
+def child(backend: type[Sandbox], saved: SnapshotRef) -> Iterator[Sandbox]:
+    """One that checks share: it goes on as it was."""
+    child = backend.fork(saved, new_id())
+    yield child
+    child.destroy()
+
+
 def test_it_leaves_the_parent_running(sandbox: Sandbox, saved: SnapshotRef) -> None:
     assert sandbox.exec(["cat", "/tmp/before"]).stdout == b"saved"
 
@@ -54,16 +62,14 @@ def test_it_forks_many_children_at_once(saved: SnapshotRef, fork: Fork) -> None:
     assert len({child.endpoint().host for child in children}) == 3
 
 
-def test_it_lets_parent_and_child_diverge(sandbox: Sandbox, saved: SnapshotRef, fork: Fork) -> None:
-    child = fork(saved)
+def test_it_lets_parent_and_child_diverge(sandbox: Sandbox, child: Sandbox) -> None:
     child.write_file("/tmp/child", b"")
     sandbox.write_file("/tmp/parent", b"")
     assert sandbox.exec(["test", "-e", "/tmp/child"]).returncode == 1
     assert child.exec(["test", "-e", "/tmp/parent"]).returncode == 1
 
 
-def test_it_gives_a_child_an_identity_of_its_own(sandbox: Sandbox, saved: SnapshotRef, fork: Fork) -> None:
-    child = fork(saved)
+def test_it_gives_a_child_an_identity_of_its_own(sandbox: Sandbox, child: Sandbox) -> None:
     assert child.endpoint().token != sandbox.endpoint().token
     stranger = type(child).attach({**child.handle, "token": sandbox.endpoint().token})
     with pytest.raises(Refused):
@@ -72,8 +78,7 @@ def test_it_gives_a_child_an_identity_of_its_own(sandbox: Sandbox, saved: Snapsh
         assert child.exec(command).stdout != sandbox.exec(command).stdout
 
 
-def test_it_sets_the_childs_clock(saved: SnapshotRef, sandbox: Sandbox, fork: Fork) -> None:
-    child = fork(saved)
+def test_it_sets_the_childs_clock(sandbox: Sandbox, child: Sandbox) -> None:
     times = [int(machine.exec(["date", "+%s"]).stdout) for machine in (sandbox, child, sandbox)]
     assert times == sorted(times)
 
@@ -91,12 +96,25 @@ def test_it_keeps_shells_with_their_variables_directories_and_jobs(sandbox: Sand
     assert "sleep 1000" in seen
 
 
-def test_it_shows_the_same_screen_in_the_child(sandbox: Sandbox, saved: SnapshotRef, fork: Fork) -> None:
+def test_it_shows_the_same_screen_in_the_child(sandbox: Sandbox, child: Sandbox) -> None:
     with sandbox.desktop() as desktop:
         parents = desktop.screenshot().pixels
-    with fork(saved).desktop() as desktop:
+    with child.desktop() as desktop:
         childs = desktop.screenshot().pixels
     assert np.mean(np.any(parents != childs, axis=2)) < 0.01
+
+
+def test_it_keeps_the_display_of_a_machine_that_was_watched(sandbox: Sandbox, fork: Fork) -> None:
+    display = sandbox.exec(["pgrep", "-x", "Xvnc"]).stdout
+    with sandbox.desktop(), sandbox.desktop():
+        ref = sandbox.snapshot("contract, watched")
+    children = [fork(ref) for _ in range(3)]
+    Snapshots(here()).delete(ref.id)
+    for child in children:
+        for _ in range(3):
+            with child.desktop() as desktop:
+                assert not desktop.screenshot().blank
+        assert child.exec(["pgrep", "-x", "Xvnc"]).stdout == display
 
 
 def test_it_forks_a_fork(saved: SnapshotRef, fork: Fork) -> None:

@@ -8,7 +8,8 @@ from struct import pack
 from sandboxes.display.rfb import RfbClient
 from sandboxes.display.wire import Wire
 
-PATIENCE = 0.3
+PATIENCE = 10
+LITTLE = 0.3
 ACCEPT = b"\x01\x01" + bytes(4)
 
 
@@ -29,13 +30,15 @@ def rect(x: int, y: int, width: int, height: int, encoding: int, body: bytes = b
 
 
 @contextmanager
-def client_of(script: bytes, *, hang_up: bool = False) -> Iterator[tuple[RfbClient, socket.socket]]:
+def client_of(
+    script: bytes, *, hang_up: bool = False, patience: float = PATIENCE
+) -> Iterator[tuple[RfbClient, socket.socket]]:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(script)
         if hang_up:
             theirs.shutdown(socket.SHUT_WR)
-        client = RfbClient(Wire(ours, PATIENCE))
+        client = RfbClient(Wire(ours, patience))
         try:
             yield client, theirs
         finally:

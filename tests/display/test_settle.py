@@ -116,7 +116,7 @@ def test_it_does_not_mind_a_blinking_text_cursor(machine: GvisorSandbox, desktop
     start(machine, "env XDG_CONFIG_HOME=/tmp/blinking mousepad")
     try:
         focus(machine, "--class", "mousepad")
-        wait_until(lambda: restless_cells(desktop.changes(0)))
+        wait_until(lambda: restless_cells(desktop.changes(0)) and not desktop.settle(desktop.version).changed)
         settled = [desktop.settle(desktop.version, first=0.4) for _ in range(10)]
         assert not any(each.changed or each.capped for each in settled)
     finally:

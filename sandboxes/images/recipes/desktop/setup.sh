@@ -1,4 +1,5 @@
 tcc -shared -nostdlib -o /usr/local/lib/plainpty.so /usr/src/godhand/plainpty.c
+tcc -shared -nostdlib -o /usr/local/lib/pollinstead.so /usr/src/godhand/pollinstead.c
 tcc -shared -nostdlib -o /usr/local/lib/closerange.so /usr/src/godhand/closerange.c
 echo /usr/local/lib/closerange.so > /etc/ld.so.preload
 dpkg --purge tcc
