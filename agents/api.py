@@ -3,7 +3,8 @@
 import io
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Unpack
 
 import numpy as np
 from django.conf import settings
@@ -11,90 +12,63 @@ from django.db import transaction
 from PIL import Image
 
 from sandboxes.display.screen import Box, Screen
-from sandboxes.images import store
-from sandboxes.models import Snapshot
-from sandboxes.network import Policy
+from sandboxes.ids import new_id
 from traces import lifecycle as traces
 from traces.models import Blob, Event, Reference, Trace
 from traces.payloads import Sha256
-from traces.queries import stored
+from traces.queries import stored, totals
 
-from . import lifecycle, publish, vault
-from .attaching import MOST, Attachable, attachment
+from . import branching, lifecycle, publish, vault
+from .branching import Way
 from .budget import Limits
 from .checkers import references as checkers
+from .choosing import pick as pick
+from .drafting import LONGEST_GOAL as LONGEST_GOAL
+from .drafting import What, drafted, snapshot_row, store_task
 from .errors import BadTask
-from .models import Branch, OnHelp, Run, Task
-from .placeholders import checked
-from .plan import Plan
+from .explore import best_of as best_of
+from .explore import search as search
+from .filesets import Delivered as Delivered
+from .filesets import Home as Home
+from .filesets import between as between
+from .models import Branch, Run, Task
 from .providers import registry
-from .verify import parse_checks, to_json
+from .pruning import delete_branch as delete_branch
+from .pruning import space_of as space_of
+from .starting import Start as Start
+from .starting import start_from as start_from
 
 MOST_RUNS = 16
-LONGEST_GOAL = 50_000
 POLL = 0.1
 
 
-def submit(
-    owner: Any,
-    goal: str,
-    *,
-    image: str = "desktop",
-    provider: str = "anthropic",
-    options: Mapping[str, Any] | None = None,
-    attachments: Mapping[str, Attachable] | None = None,
-    checks: str | Sequence[Mapping[str, Any]] = (),
-    limits: Mapping[str, Any] | None = None,
-    network: Mapping[str, Any] | None = None,
-    secrets: Mapping[str, str] | None = None,
-    snapshot: str = "",
-    on_help: str = OnHelp.WAIT,
-    plan: Mapping[str, Any] | None = None,
-    runs: int = 1,
-    keep_machine: bool = False,
-) -> Run:
-    """The first of so many queued runs. Raises BadTask, which names what is wrong, and NotBuilt without the image.
-
-    With a `snapshot` its machines go on where that was taken, and its image is the one that counts. The agent types
-    `secrets` by name; their values are hidden before anything is stored.
-    """
-    if not goal.strip() or len(goal) > LONGEST_GOAL:
-        raise BadTask(f"goal: must be text of at most {LONGEST_GOAL} characters.")
-    if type(runs) is not int or not 1 <= runs <= MOST_RUNS:
-        raise BadTask(f"runs: must be from 1 to {MOST_RUNS}.")
-    if on_help not in OnHelp.values:
-        raise BadTask(f"on_help: must be one of {', '.join(OnHelp.values)}.")
-    registry.read_options(provider, options or {})
-    begins = _begins(snapshot, image)
-    known = checked(secrets or {})
-    clean = vault.redactor_for(known)
-    facts = {
-        "goal": clean.text(goal),
-        "checks": clean.json(to_json(parse_checks(checks))),
-        "limits": Limits.from_json(dict(limits or {})).to_json(),
-        "options": clean.json(dict(options or {})),
-        "network": dict(network or {}),
-        "plan": Plan.from_json(dict(plan or {})).to_json(),
-        "secrets": vault.seal(known.values) if known else "",
-    }
-    _check_network(network or {})
-    files = [attachment(clean.text(name), content) for name, content in (attachments or {}).items()]
-    if len(files) > MOST or len({file.name for file in files}) < len(files):
-        raise BadTask(f"attachments: must be at most {MOST}, each with a name of its own.")
+def submit(owner: Any, goal: str, *, runs: int = 1, **what: Unpack[What]) -> Run:
+    """The first of so many queued runs. Raises BadTask, which names what is wrong, and NotBuilt without the image."""
+    check_runs(runs)
+    task, files = drafted(owner, goal, what)
     with transaction.atomic():
-        task = Task.objects.create(
-            owner_id=owner.pk, provider=provider, on_help=on_help, keep_machine=keep_machine, **begins, **facts
-        )
-        for file in files:
-            file.task = task
-            file.save()
+        store_task(task, files)
         first, *_ = [start(task) for _ in range(runs)]
     return first
 
 
+def save(owner: Any, goal: str, **what: Unpack[What]) -> Task:
+    """A task that nobody works on yet. Raises as `submit` does."""
+    task, files = drafted(owner, goal, what)
+    with transaction.atomic():
+        store_task(task, files)
+    return task
+
+
+def check_runs(runs: int) -> None:
+    """Raises BadTask."""
+    if type(runs) is not int or not 1 <= runs <= MOST_RUNS:
+        raise BadTask(f"runs: must be from 1 to {MOST_RUNS}.")
+
+
 def start(task: Task) -> Run:
     """Another attempt at a task. Raises BadTask when its snapshot or one of its files is gone."""
-    origin = _snapshot(task.snapshot) if task.snapshot else None
+    origin = snapshot_row(task.snapshot) if task.snapshot else None
     files = {file.sha256: file.name for file in task.attachments.all()}
     missing = set(files) - set(Blob.objects.filter(pk__in=files).values_list("pk", flat=True))
     if missing:
@@ -135,6 +109,28 @@ def change_limits(branch: Branch, limits: Mapping[str, Any]) -> Limits:
     return Limits.from_json(changed)
 
 
+def branch_from(run: Run, seq: int, ways: Sequence[Way], *, key: str = "") -> list[Branch]:
+    """New branches, one for each way, from the saved moment nearest before a step; once for each `key`.
+
+    Works while the run goes on and after its end. Raises BadTask when no such moment is left, the run may have no more
+    branches, or a model or limit makes no sense; ValueError when the trace has no such event.
+    """
+    begins = start_from(run, seq)
+    if begins is None:
+        raise BadTask(f"branch: no machine was saved on the way to step {seq}, or none of the snapshots is left.")
+    clean, spent = vault.cleaner_of(run.task), totals(run.trace_id).cost
+    for way in ways:
+        allowed = Limits.from_json({**run.task.limits, **way.limits})
+        if allowed.steps <= begins.steps:
+            raise BadTask(f"limits: steps must be above {begins.steps}, which the way to there has taken.")
+        if allowed.money <= spent:
+            raise BadTask(f"limits: money must be above ${spent:.2f}, which the run has cost so far.")
+        if way.model:
+            registry.read_options(way.model["provider"], way.model["options"])
+    cleaned = [replace(way, model=clean.json(dict(way.model))) for way in ways]
+    return branching.fork_at(run, begins.point, cleaned, key=f"person {key or new_id()}")
+
+
 def wait(run: Run, timeout: float) -> Run:
     """Until it ends. Raises TimeoutError; the run goes on."""
     deadline = time.monotonic() + timeout
@@ -159,25 +155,3 @@ def accept_reference(task: Task, event: Event, name: str, *, region: Box | None 
     with Image.open(io.BytesIO(stored(Sha256(event.after)).data)) as picture:
         screen = Screen.from_rgb(np.asarray(picture.convert("RGB")))
     checkers.accept_reference(settings.HOST.home / "references" / task.pk, name, screen, region)
-
-
-def _check_network(values: Mapping[str, Any]) -> None:
-    try:
-        Policy(**values)
-    except (TypeError, ValueError) as error:
-        raise BadTask(f"network: {error}") from None
-
-
-def _begins(snapshot: str, image: str) -> dict[str, str]:
-    """What the machines begin from, as columns of the task."""
-    if not snapshot:
-        return {"image": store.find(image).name}
-    row = _snapshot(snapshot)
-    return {"image": row.image, "backend": row.backend, "snapshot": row.pk}
-
-
-def _snapshot(snapshot_id: str) -> Snapshot:
-    row = Snapshot.objects.filter(pk=snapshot_id).first()
-    if row is None:
-        raise BadTask("snapshot: there is no such snapshot any more.")
-    return row

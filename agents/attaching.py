@@ -55,6 +55,11 @@ def attachment(name: str, content: Attachable) -> Attachment:
     return Attachment(name=clean, sha256=kept.sha256, media_type=media_type(clean), size=kept.size)
 
 
+def held() -> set[str]:
+    """Files of tasks that will run again, though no trace may name them just now."""
+    return set(Attachment.objects.filter(task__schedule__isnull=False).values_list("sha256", flat=True))
+
+
 def _size(data: BinaryIO) -> int:
     at = data.tell()
     end = data.seek(0, io.SEEK_END)

@@ -16,9 +16,12 @@ from traces.queries import head_of, path_totals, totals
 from . import lifecycle, vault
 from .budget import Limits, Spent, shared
 from .errors import BadCall, BadTask
-from .models import ENDED, Branch, Run
+from .models import ENDED, Branch, Run, Wish
 from .plan import Plan
 from .points import Point
+
+BY_A_PERSON = ("person ", "takeover ")
+"""How the keys of branches begin that somebody asked for."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,11 @@ class Way:
     recovers: Branch | None = None
 
 
-def fork(parent: Branch, snapshot: Snapshot, hints: Sequence[str]) -> list[Branch]:
+def fork(parent: Branch, snapshot: Snapshot, hints: Sequence[str], *, key: str = "") -> list[Branch]:
     """New branches from where the reply under way began. Raises BadCall unless it asked for nothing but this."""
     begins_after = boundary(parent)
     try:
-        return open_branches(parent, begins_after, snapshot.pk, [Way(hint) for hint in hints])
+        return open_branches(parent, begins_after, snapshot.pk, [Way(hint) for hint in hints], key=key)
     except BadTask as error:
         raise BadCall(str(error)) from None
 
@@ -52,17 +55,17 @@ def open_branches(
     """All or none, and once for each `key`. What money and tokens are left is shared by all that go on."""
     with transaction.atomic():
         run = Run.objects.select_for_update().select_related("task").get(pk=parent.run_id)
-        known = list(run.branches.filter(key__startswith=f"{key}/")) if key else []
-        if known:
+        if known := opened(run, key):
             return known
+        _check_wish(parent)
         _check_budget(run, len(ways))
         heads = _share_out(run, len(ways))
         clean = vault.cleaner_of(run.task)
-        count = run.branches.count()
+        begun = _names_given(run)
         children = [
             Branch.objects.create(
                 run=run,
-                name=f"b{count + number}",
+                name=f"b{begun + number}",
                 parent=parent,
                 forked_at=after,
                 snapshot_id=snapshot_id,
@@ -72,12 +75,17 @@ def open_branches(
                 recovers=way.recovers,
                 key=f"{key}/{number}" if key else "",
             )
-            for number, way in enumerate(ways)
+            for number, way in enumerate(ways, 1)
         ]
         lifecycle.mirror(run)
         for child in children:
             transaction.on_commit(partial(lifecycle.enqueue, child.pk))
     return children
+
+
+def opened(run: Run, key: str) -> list[Branch]:
+    """Those that a wish has led to already."""
+    return list(run.branches.filter(key__startswith=f"{key}/")) if key else []
 
 
 def boundary(branch: Branch) -> EventId:
@@ -88,6 +96,12 @@ def boundary(branch: Branch) -> EventId:
     if reply is None or reply.parent_id is None or calls.count() != 1:
         raise BadCall("fork: must be the only call of its turn, so that all branches begin at one moment.")
     return EventId(reply.parent_id)
+
+
+def _names_given(run: Run) -> int:
+    """The highest number of a branch: one that was deleted leaves a gap."""
+    names = run.branches.values_list("name", flat=True)
+    return max((int(name[1:]) for name in names if name[:1] == "b" and name[1:].isdecimal()), default=0)
 
 
 def _share_out(run: Run, more: int) -> int:
@@ -113,7 +127,13 @@ def _total(run: Run) -> Spent:
     return Spent(tokens=used.tokens, money=used.cost)
 
 
+def _check_wish(parent: Branch) -> None:
+    """Whoever stops a branch does not expect it to go on in others."""
+    if Branch.objects.filter(pk=parent.pk, wish=Wish.CANCEL).exclude(state__in=ENDED).exists():
+        raise BadTask("The branch is being stopped: nothing begins from it any more.")
+
+
 def _check_budget(run: Run, more: int) -> None:
-    most = Plan.from_json(run.task.plan).budget
+    most = Plan.of(run).budget
     if run.branches.count() + more > most:
         raise BadTask(f"plan: the run may have {most} branches, and {more} more would be too many.")

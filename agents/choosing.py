@@ -14,7 +14,7 @@ from traces.events import Actor, Kind
 from traces.payloads import EventId
 from traces.queries import head_of, path_events, path_totals
 
-from . import leases, lifecycle, vault
+from . import leases, lifecycle, model_keys, vault
 from .errors import AgentError, BadTask
 from .judging import judge_by
 from .models import Branch, Run, State
@@ -77,7 +77,7 @@ def candidate_of(run: Run, branch: Branch) -> Candidate:
 
 def judged(run: Run, branches: Sequence[Branch], candidates: list[Candidate]) -> list[Candidate]:
     """With scores where the checks do not decide. A judge that gives none changes nothing."""
-    if not Plan.from_json(run.task.plan).judge or not needs_a_judge(candidates):
+    if not Plan.of(run).judge or not needs_a_judge(candidates):
         return candidates
     tied = {one.branch for one in equals(candidates) if one.finished}
     if len(tied) < 2:
@@ -95,7 +95,7 @@ def _score(run: Run, branch: Branch, one: Candidate) -> Candidate:
     try:
         secrets = vault.secrets_of(run.task)
         options = registry.read_options(run.task.provider, secrets.fill(run.task.options))
-        judge = judge_by(registry.make(run.task.provider, options), time.sleep)
+        judge = judge_by(registry.make(run.task.provider, options, model_keys.of), time.sleep)
         answer = judge(question(run.task.goal, events), [picture(last)] if last else [])
         return replace(one, score=min(1.0, max(0.0, float(answer["score"]))), said=str(answer.get("reason", ""))[:500])
     except (AgentError, TraceError, KeyError, TypeError, ValueError) as error:

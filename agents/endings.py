@@ -4,6 +4,7 @@ Ending
 ├── Finished       the agent said it is done; `verdict` is None where the task has no checks
 ├── GaveUp         the model neither acted nor said that it is done
 ├── LimitReached   steps, minutes, tokens or money are used up
+├── Lost           the checks of too many steps in a row failed
 ├── Stuck          the same actions again and again, and nothing changes
 ├── Parked         a person is asked for, or somebody paused it; it goes on from here
 │   └── Yielded    a person takes over the machine
@@ -35,6 +36,10 @@ class LimitReached(Ending):
         self.name, self.allowed, self.used = name, allowed, used
 
 
+class Lost(Ending):
+    pass
+
+
 class Stuck(Ending):
     pass
 
@@ -57,6 +62,9 @@ class Cancelled(Ending):
 
 class HandedOn(Cancelled):
     pass
+
+
+HANDED_ON = "The task goes on in {}."
 
 
 class Broken(Ending):

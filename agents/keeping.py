@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from django.db.models import Model, QuerySet
@@ -14,7 +15,7 @@ from sandboxes.models import Event, Machine, Snapshot, State
 from traces.events import Kind, Recorder
 from traces.models import Event as TraceEvent
 
-from . import branching, thinning
+from . import branching, thinning, trying
 from .models import Branch
 from .plan import Plan
 from .workplace import Saved, Workplace
@@ -22,12 +23,14 @@ from .workplace import Saved, Workplace
 log = logging.getLogger(__name__)
 
 PATIENCE = 120.0
+ASK_AGAIN = 20.0
+"""Far longer than any snapshot takes."""
 POLL = 0.02
 
 Row = TypeVar("Row", bound=Model)
 
 
-def wait_until_ready(machine_id: str, look: Callable[[], None]) -> Machine:
+def wait_until_ready(machine_id: str, look: Callable[[], object]) -> Machine:
     """`look` may raise to give up. Raises Gone when the machine ended before it was ready."""
     while True:
         machine = Machine.objects.get(pk=machine_id)
@@ -40,7 +43,7 @@ def wait_until_ready(machine_id: str, look: Callable[[], None]) -> Machine:
 
 
 class _Begun(NamedTuple):
-    """A snapshot that was asked for: the rows and events there were before."""
+    """A snapshot that was asked for, at a time of the monotonic clock: the rows and events there were before."""
 
     label: str
     known: frozenset[str]
@@ -54,10 +57,19 @@ class BranchKeeper:
     def __init__(self, branch: Branch, machine: Machine, recorder: Recorder, clean: Callable[[str], str] = str) -> None:
         self.branch, self.machine, self.recorder, self.clean = branch, machine, recorder, clean
         self.place: Workplace | None = None
-        self.plan, self.saved_at = Plan.from_json(branch.run.task.plan), 0
+        self.plan, self.saved_at = Plan.of(branch.run), 0
 
     def snapshot(self, label: str) -> Saved:
         return self._finish(self._begin(label))
+
+    def save_before(self, effect: str) -> None:
+        """What follows leaves the machine. One that cannot be saved goes on all the same."""
+        if self.place:
+            self.place.leave()
+        try:
+            self.snapshot(f"before: {effect}")
+        except Unavailable as error:
+            log.warning("branch %s was not saved: %s", self.branch, error)
 
     @contextmanager
     def saving(self, steps: int) -> Iterator[None]:
@@ -99,7 +111,8 @@ class BranchKeeper:
 
     def _finish(self, begun: "_Begun") -> Saved:
         fresh = self._rows().exclude(pk__in=begun.known).filter(label=begun.label)
-        row = self._await(fresh.first, "No snapshot was taken", begun.since)
+        ask_again = partial(forking.request_snapshot, self.machine, begun.label)
+        row = self._await(fresh.first, "No snapshot was taken", begun.since, ask_again)
         self.recorder.snapshot(
             snapshot=row.pk,
             backend=row.backend,
@@ -125,10 +138,16 @@ class BranchKeeper:
     def snapshots(self) -> list[Saved]:
         return [_saved(row) for row in self._rows()]
 
-    def fork(self, hints: Sequence[str]) -> list[str]:
-        saved = self.snapshot("before the fork")
-        children = branching.fork(self.branch, Snapshot.objects.get(pk=saved.id), [self.clean(hint) for hint in hints])
+    def fork(self, hints: Sequence[str], key: str = "") -> list[str]:
+        """A wish that was granted before a worker died makes no second snapshot, and no second branches."""
+        children = branching.opened(self.branch.run, key)
+        if not children:
+            row = Snapshot.objects.get(pk=self.snapshot("before the fork").id)
+            children = branching.fork(self.branch, row, [self.clean(hint) for hint in hints], key=key)
         return [child.name for child in children]
+
+    def search(self, width: int) -> None:
+        trying.search(self.branch.run, width)
 
     def _rows(self) -> QuerySet[Snapshot]:
         return Snapshot.objects.filter(machine=self.machine)
@@ -136,10 +155,19 @@ class BranchKeeper:
     def _last_event(self) -> int:
         return Event.objects.filter(machine=self.machine).order_by("-pk").values_list("pk", flat=True).first() or 0
 
-    def _await(self, found: Callable[[], Row | None], failure: str, since: int) -> Row:
-        """Until its host's worker has done it. Raises Unavailable with that worker's words."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
+    def _await(
+        self, found: Callable[[], Row | None], failure: str, since: int, ask_again: Callable[[], None] = lambda: None
+    ) -> Row:
+        """Until its host's worker has done it. Raises Unavailable with that worker's words.
+
+        What a worker was doing when it died is asked for again: nobody else knows of it.
+        """
+        began = time.monotonic()
+        asked = began
+        while time.monotonic() < began + PATIENCE:
+            if time.monotonic() > asked + ASK_AGAIN:
+                ask_again()
+                asked = time.monotonic()
             row = found()
             if row is not None:
                 return row

@@ -14,6 +14,7 @@ from traces import lifecycle as traces
 from . import hints, publish, vault
 from .models import DRIVEN, ENDED, RESTING, Branch, Note, Run, State, Wish
 from .plan import Plan
+from .states import STEPWISE
 
 LIVELIEST = (*reversed(DRIVEN), State.HUMAN_CONTROL, State.NEEDS_HELP, State.PAUSED)
 
@@ -74,6 +75,16 @@ def request_resume(branch: Branch) -> bool:
     return moved or bool(kept)
 
 
+def request_step(branch: Branch) -> bool:
+    """One action further, and then it rests with the next one planned; one that is driven rests before its next."""
+    moved = move(branch.pk, State.QUEUED, wish=STEPWISE, question="")
+    if moved:
+        enqueue(branch.pk)
+    driven = Branch.objects.filter(pk=branch.pk, state__in=DRIVEN, wish=Wish.NONE).update(wish=STEPWISE)
+    traces.touch(branch.run.trace_id)
+    return moved or bool(driven)
+
+
 def request_stop(branch: Branch) -> bool:
     """Of a branch that rests, and has yet to tell what happened while it did."""
     moved = move(branch.pk, State.QUEUED, wish=Wish.CANCEL, question="")
@@ -129,7 +140,8 @@ def _is_alone(branch: Branch) -> bool:
     """Whether its end is its run's: there are no others, and it is not to be tried again."""
     if Branch.objects.filter(run=branch.run_id).count() > 1:
         return False
-    return branch.state != State.FAILED or not Plan.from_json(branch.run.task.plan).recover
+    plan = Plan.of(branch.run)
+    return branch.state not in (State.FAILED, State.INFRA_ERROR) or not (plan.recover or plan.search)
 
 
 def _give_back(branch: Branch) -> None:

@@ -5,13 +5,15 @@ a branch goes on from there. An action whose fate nobody knows is never done aga
 """
 
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from sandboxes.display.screen import Screen
 from sandboxes.errors import Gone
 from traces.events import Actor, Fate, Recorder
 
 from .album import Album
-from .endings import Broken, Ending, Finished, GaveUp, Stuck
+from .effects import effect_of
+from .endings import Broken, Ending, Finished, GaveUp, Lost, Stuck
 from .errors import BadCall, NotAllowed, ProviderError
 from .history import Conversation, Planned
 from .journal import Journal
@@ -25,6 +27,7 @@ from .watch import Watch
 from .workplace import Workplace
 
 NOT_KNOWN = "Not executed: work was interrupted, and a secret in this call is not known any more. Ask again."
+FORBIDDEN = "Not executed: a person did not allow what leaves the machine ({})."
 NOT_EXECUTED = "Not executed: an earlier computer action in this turn failed."
 GO_ON = "You called no tool. Go on with the task, or say `done` when it is finished."
 MOST_CLAIMS = 3
@@ -37,7 +40,7 @@ class Loop:
         self.system, self.place, self.talk, self.watch = system, place, talk, watch
         self.journal = Journal(recorder, Album(recorder, lambda: place.frame), talk)
         self.repeats = Repeats()
-        self.idle = self.nonsense = 0
+        self.idle = self.nonsense = self.losing = 0
 
     def run(self, goal: str) -> NoReturn:
         """Raises an Ending, and Fenced when another has taken over the branch."""
@@ -97,8 +100,8 @@ class Loop:
         if planned.fate is Fate.INTENT and not prepared.repeatable:
             self.journal.unknown(planned, before)
             return None
-        if planned.fate is Fate.PLANNED:
-            self.journal.intend(planned, prepared.act)
+        if planned.fate is Fate.PLANNED and not self.begin(planned, prepared.act, before):
+            return None
         self.place.doing, self.place.before, self.nonsense = planned.op_id, before, 0
         try:
             performed = prepared.run(before)
@@ -107,6 +110,16 @@ class Loop:
             return None
         self.journal.close(planned, performed, shows=shows)
         return performed
+
+    def begin(self, planned: Planned, act: dict[str, Any], before: Screen) -> bool:
+        """Written down; False when somebody said that it must not be done."""
+        effect = effect_of(planned.call, act, self.place, before)
+        if effect and not self.place.consent(planned, effect):
+            self.journal.recorder.policy("approval", FORBIDDEN.format(effect), action=planned.id)
+            self.journal.refuse(planned, FORBIDDEN.format(effect))
+            return False
+        self.journal.intend(planned, {**act, "irreversible": effect} if effect else act)
+        return True
 
     def forbid(self, planned: Planned, error: BadCall | NotAllowed) -> None:
         if isinstance(error, NotAllowed):
@@ -144,6 +157,9 @@ class Loop:
             self.journal.verdict(verdict, checks, "step", self.place.look())
             if verdict.failed:
                 self.journal.say(Actor.VERIFIER, verdict.difference(), "check")
+            self.losing = self.losing + 1 if verdict.failed else 0
+            if 0 < self.place.patience <= self.losing:
+                raise Lost(f"The checks of {self.losing} steps in a row failed. {verdict.difference()}")
 
 
 def _last_on_desktop(batch: Sequence[Planned]) -> Planned | None:

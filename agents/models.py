@@ -22,6 +22,8 @@ from sandboxes.ids import new_id
 from sandboxes.models import Machine, Snapshot
 from traces.models import Trace
 
+from . import standing as standing
+from .needed import kept_while_needed
 from .states import DRIVEN as DRIVEN
 from .states import ENDED as ENDED
 from .states import RESTING as RESTING
@@ -87,7 +89,7 @@ class Run(models.Model):
     """One attempt at a task. Its state is that of the branch that counts: the chosen one, else the first.
 
     `choice` tells how it was chosen, and among whom; `chosen_by` is a person who knew better. While branches are under
-    way the run is, too.
+    way the run is, too. What is in its `plan` comes before that of the task.
     """
 
     id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
@@ -98,6 +100,7 @@ class Run(models.Model):
     choice = models.JSONField(default=dict)
     chosen_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     choosing_until = models.DateTimeField(default=timezone.now)
+    plan = models.JSONField(default=dict)
     created_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
 
@@ -121,7 +124,7 @@ class Branch(models.Model):
     `fence` grows each time somebody takes the lease; every write names it, and a stale writer is refused. `forked_at`
     is the event after which it begins, on another branch. `model` and `limits` replace those of the task where they are
     not empty. One that `recovers` another tries again what that one failed at; `key` names the wish for it, so that a
-    second click makes no second branch.
+    second click makes no second branch. `asks_for` is the action that waits for a person's word, `allowed` the word.
     """
 
     id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
@@ -129,7 +132,7 @@ class Branch(models.Model):
     name = models.CharField(max_length=40, default="main")
     parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")
     forked_at = models.BigIntegerField(null=True)
-    snapshot = models.ForeignKey(Snapshot, null=True, on_delete=models.SET_NULL, related_name="branches")
+    snapshot = models.ForeignKey(Snapshot, null=True, on_delete=kept_while_needed, related_name="branches")
     hint = models.TextField(blank=True)
     model = models.JSONField(default=dict)
     limits = models.JSONField(default=dict)
@@ -140,6 +143,8 @@ class Branch(models.Model):
     state_since = models.DateTimeField(default=timezone.now)
     detail = models.TextField(blank=True)
     question = models.TextField(blank=True)
+    asks_for = models.BigIntegerField(null=True)
+    allowed = models.BooleanField(null=True)
     claim = models.TextField(blank=True)
     verdict: "models.JSONField[Any, Any]" = models.JSONField(null=True)
     wish = models.CharField(max_length=10, choices=Wish.choices, blank=True, default=Wish.NONE)

@@ -1,28 +1,43 @@
 """What a task wants of branches: when its machine is saved, and what happens when a way leads nowhere."""
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from .errors import BadTask
 
 Stop = Literal["first", "all"]
-MOST = {"every": 1000, "recover": 10, "budget": 50}
+MOST = {"every": 1000, "recover": 10, "patience": 100, "search": 8, "budget": 200}
+SWITCHES = ("verified", "risky", "judge", "approve")
+
+
+class Planned(Protocol):
+    """A run: its own wishes come before those of its task."""
+
+    task: Any
+    plan: Any
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The machine is saved after `every` so many steps (0: never), and where checks have `verified` a step.
+    """The machine is saved after `every` so many steps (0: never), where checks have `verified` a step, and before
+    `risky` ones, which no fork undoes.
 
     `recover`: how often a branch whose checks failed is begun again from its last good point, told what went wrong.
+    `patience`: a branch ends after so many steps in a row whose checks failed (0: it may go on).
+    `search`: so many branches are kept going, each new one from the most promising point of all (0: no search).
     `stop`: whether the `first` branch that passes all checks ends the others. `judge` asks the model where checks do
-    not decide. `budget` is how many branches one run may have.
+    not decide. `approve`: what no fork undoes waits for a person's word. `budget` is how many branches a run may have.
     """
 
     every: int = 0
     verified: bool = False
+    risky: bool = False
     recover: int = 0
+    patience: int = 0
+    search: int = 0
     stop: Stop = "first"
     judge: bool = True
+    approve: bool = False
     budget: int = 16
 
     def __post_init__(self) -> None:
@@ -30,11 +45,15 @@ class Plan:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
                 raise BadTask(f"plan: {name} must be a whole number from 0 to {most}, and was {value!r}.")
-        for name in ("verified", "judge"):
+        for name in SWITCHES:
             if not isinstance(getattr(self, name), bool):
                 raise BadTask(f"plan: {name} must be true or false.")
         if self.stop not in ("first", "all"):
             raise BadTask("plan: stop must be “first” or “all”.")
+
+    @classmethod
+    def of(cls, run: Planned) -> "Plan":
+        return cls.from_json({**run.task.plan, **run.plan})
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Plan":

@@ -1,12 +1,12 @@
 """The moments of a trace that a branch can begin at: a machine was saved there, and every call was answered."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandboxes.models import Snapshot
 from traces.events import Fate, Kind, Recorded
 from traces.payloads import EventId
-from traces.queries import path_events
+from traces.queries import light_path
 
 from .models import Run
 
@@ -15,7 +15,11 @@ CLOSED = (Fate.DONE, Fate.UNCERTAIN, Fate.REFUSED)
 
 @dataclass(frozen=True)
 class Point:
-    """`after` is the last event of the conversation then; `verified` is the share of checks that had passed."""
+    """`after` is the last event of the conversation then; `verified` is the share of checks that had passed.
+
+    `outside` counts what was done after it, on the path that was asked for, and is not undone by going back: an action
+    is told of before it is done, and `revision` says when.
+    """
 
     after: EventId
     seq: int
@@ -23,6 +27,8 @@ class Point:
     snapshot: str
     label: str
     verified: float
+    revision: int = 0
+    outside: int = 0
 
 
 def nearest(run: Run, event: EventId) -> Point | None:
@@ -32,7 +38,9 @@ def nearest(run: Run, event: EventId) -> Point | None:
 
 def on_path(run: Run, event: EventId) -> list[Point]:
     """Those whose snapshots are still there."""
-    found = list(_points(path_events(run.trace_id, event)))
+    path = light_path(run.trace_id, event)
+    sent = [event.revision for event in path if (event.act or {}).get("irreversible")]
+    found = [replace(point, outside=sum(done > point.revision for done in sent)) for point in _points(path)]
     kept = set(Snapshot.objects.filter(pk__in=[point.snapshot for point in found]).values_list("pk", flat=True))
     return [point for point in found if point.snapshot in kept]
 
@@ -52,7 +60,8 @@ def _points(path: list[Recorded]) -> Iterator[Point]:
             after = _boundary(event, reply, calls)
             if after is not None:
                 data = event.data
-                yield Point(after, event.seq, event.branch, data["snapshot"], data["label"], verified)
+                saved, label = data["snapshot"], data["label"]
+                yield Point(after, event.seq, event.branch, saved, label, verified, event.revision)
 
 
 def _boundary(saved: Recorded, reply: Recorded | None, calls: list[Recorded]) -> EventId | None:

@@ -1,12 +1,15 @@
 """The only sender on the channel layer for runs. A message says "look again"; the truth is in the database."""
 
+import asyncio
 import logging
 from typing import Literal, TypedDict
 
-from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
 from redis import RedisError
+
+from traces import beside
+from traces.publish import PATIENCE
 
 from .models import Run
 
@@ -30,11 +33,15 @@ def run_changed(run: Run) -> None:
 
 
 def _send(run_id: str, owner_id: int) -> None:
+    try:
+        beside.run(_hint({"type": "run.changed", "id": run_id}, owner_id))
+    except (OSError, RedisError) as error:
+        log.warning("hint for run %s not sent: %s", run_id, error or type(error).__name__)
+
+
+async def _hint(message: RunChanged, owner_id: int) -> None:
     layer = get_channel_layer()
     assert layer is not None
-    message: RunChanged = {"type": "run.changed", "id": run_id}
-    try:
+    async with asyncio.timeout(PATIENCE):
         for group in (owner_group(owner_id), STAFF_GROUP):
-            async_to_sync(layer.group_send)(group, dict(message))
-    except (OSError, RedisError) as error:
-        log.warning("hint for run %s not sent: %s", run_id, error)
+            await layer.group_send(group, dict(message))

@@ -9,8 +9,10 @@ from django.db import transaction
 from traces import audit, retention, shares
 from traces.models import Trace
 
+from . import places
 from .errors import AgentError
 from .models import ENDED, Branch, Run, Task
+from .standing import Retention, Schedule
 
 log = logging.getLogger(__name__)
 
@@ -46,8 +48,19 @@ def delete_trace(trace: Trace) -> int:
         for each in (*copies, trace):
             each.delete()
         audit.tell("trace_deleted", trace=trace.pk, owner=trace.owner_id, bytes=freed)
-        transaction.on_commit(_collect)
+        transaction.on_commit(collect_soon)
     return freed
+
+
+def chosen_days() -> tuple[int | None, int | None]:
+    """After how many days traces and pictures go, as chosen in the settings; None is as the installation says."""
+    row = Retention.objects.first()
+    return (row.traces, row.pictures) if row else (None, None)
+
+
+def choose_days(traces: int | None, pictures: int | None) -> None:
+    Retention.objects.update_or_create(pk=1, defaults={"traces": traces, "pictures": pictures})
+    audit.tell("retention_chosen", traces=traces, pictures=pictures)
 
 
 def tidy() -> None:
@@ -63,15 +76,18 @@ def _delete_if_over(trace: Trace) -> None:
 
 
 def _delete_run(run: Run) -> None:
-    """The task goes with its last run."""
+    """The task goes with its last run, unless a schedule goes on with it."""
     task_id = run.task_id
+    places.forget(run)
     run.delete()
     if not Run.objects.filter(task=task_id).exists():
+        if Schedule.objects.filter(task=task_id).exists():
+            return
         Task.objects.filter(pk=task_id).delete()
         shutil.rmtree(settings.HOST.home / "references" / task_id, ignore_errors=True)
 
 
-def _collect() -> None:
+def collect_soon() -> None:
     """A hint: the bytes go within the hour anyway."""
     from sandboxes.tasks import BrokerDown
     from traces import tasks

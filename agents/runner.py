@@ -1,18 +1,16 @@
 """A row becomes a running loop: machine, provider, conversation and recorder; every ending becomes one state, here."""
 
 import logging
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
-from sandboxes import forking
-from sandboxes import lifecycle as machines
 from sandboxes.base import Sandbox
 from sandboxes.errors import SandboxError, Taken
 from sandboxes.lifecycle import SlotsUsed
 from sandboxes.models import Machine
-from sandboxes.models import State as MachineState
 from sandboxes.network import Policy as NetworkPolicy
 from traces import logsafe
 from traces.errors import Fenced, TraceError
@@ -23,20 +21,22 @@ from traces.queries import head_of, path_events, stored
 from traces.recorder import DatabaseRecorder
 from traces.redact import Redactor, placeholder
 
-from . import delivery, handback, leases, lifecycle, vault
+from . import approval, delivery, handback, leases, lifecycle, model_keys, vault
 from .endings import Broken, Cancelled, Ending, Finished, LimitReached, Parked, Yielded
 from .errors import AgentError
 from .history import Conversation, rebuild
 from .holding import holding
 from .judging import judge_by
-from .keeping import BranchKeeper, wait_until_ready
+from .keeping import BranchKeeper
 from .leases import Lease
 from .loop import Loop
 from .masking import Masker
 from .models import Branch, State
 from .placeholders import Secrets
+from .places import WAITING
 from .policy import Policy
 from .providers import registry
+from .provisioning import machine_of
 from .turns import Picture
 from .verify import from_json
 from .watching import RowWatch
@@ -64,7 +64,7 @@ def drive(branch_id: str) -> None:
         except (Fenced, Taken) as error:
             log.warning("branch %s: %s", branch_id, error)
         except SlotsUsed as error:
-            Branch.objects.filter(pk=branch_id, fence=lease.fence).update(detail=f"It waits: {error}")
+            Branch.objects.filter(pk=branch_id, fence=lease.fence).update(detail=f"{WAITING}{error}")
         except Ending as ending:
             conclude(branch, lease, watch, ending)
         except (AgentError, SandboxError, TraceError) as error:
@@ -86,14 +86,14 @@ class Driver:
 
     def run(self) -> None:
         """Raises the Ending."""
-        machine = self.machine()
+        machine = machine_of(self.branch, self.lease, self.watch)
         with holding(machine) as sandbox:
             self.work(machine, sandbox)
 
     def work(self, machine: Machine, sandbox: Sandbox) -> None:
         keeper = BranchKeeper(self.branch, machine, self.recorder, self.clean.text)
         kind, given = model_of(self.branch)
-        provider = registry.make(kind, registry.read_options(kind, self.secrets.fill(given)))
+        provider = registry.make(kind, registry.read_options(kind, self.secrets.fill(given)), model_keys.of)
         keeper.place = place = Workplace(
             sandbox,
             provider,
@@ -104,6 +104,8 @@ class Driver:
             judge=judge_by(provider, self.watch.wait),
             keeper=keeper,
             on_help=self.task.on_help,  # type: ignore[arg-type]
+            patience=keeper.plan.patience,
+            consent=partial(approval.consent, self.branch, keeper),
             deliver=lambda path, title: delivery.take_out(
                 self.branch, place.sandbox, self.recorder, path, title, self.clean.text
             ),
@@ -117,28 +119,6 @@ class Driver:
             self.hint(talk)
         lifecycle.move(self.branch.pk, State.RUNNING)
         Loop(SYSTEM, place, self.recorder, talk, self.watch).run(self.goal())
-
-    def machine(self) -> Machine:
-        """Woken when it was stopped for being idle, made when there is none yet.
-
-        One that was lost is not replaced: what was done in it is gone.
-        """
-        if self.branch.machine is None:
-            self.watch.wishes()
-            self.branch.machine = self.new_machine()
-            Branch.objects.filter(pk=self.branch.pk, fence=self.lease.fence).update(machine=self.branch.machine)
-            lifecycle.move(self.branch.pk, State.PROVISIONING)
-        elif self.branch.machine.state == MachineState.STOPPED:
-            forking.request_resume(self.branch.machine)
-        return wait_until_ready(self.branch.machine.pk, self.watch.wishes)
-
-    def new_machine(self) -> Machine:
-        name = f"{self.branch.run_id}-{self.branch.name}"
-        network = NetworkPolicy(**self.task.network)
-        if self.branch.snapshot:
-            return forking.request_fork(self.branch.snapshot, self.task.owner, name=name, network=network)
-        kind, image = self.task.backend, self.task.image
-        return machines.request_machine(self.task.owner, image=image, name=name, kind=kind, network=network)
 
     def begin(self, place: Workplace) -> None:
         self.recorder.event(Kind.OBSERVATION, Actor.SYSTEM, {"machine": self.branch.machine_id}, name="machine")

@@ -30,6 +30,10 @@ class Wish(models.TextChoices):
     CANCEL = "cancel"
 
 
+STEPWISE = "stepwise"
+"""A wish of one more action: the one that was planned when it is resumed. It rests again before the next."""
+
+
 class OnHelp(models.TextChoices):
     """What becomes of a run whose agent asks for a person."""
 

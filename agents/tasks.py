@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from . import exploring, giveback, reading, removal, runner
+from . import exploring, giveback, places, reading, removal, runner
 
 
 @shared_task
@@ -25,7 +25,7 @@ def advance(run_id: str) -> None:
 @shared_task
 def tidy() -> None:
     removal.tidy()
-    exploring.forget_losers()
+    places.forget_losers()
 
 
 @shared_task

@@ -3,6 +3,8 @@
 import base64
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken
@@ -15,6 +17,7 @@ from .errors import AgentError
 from .models import Task
 from .placeholders import Secrets
 from .providers import registry
+from .standing import ModelKey
 
 PURPOSE = b"godhand: secrets at rest\0"
 
@@ -41,13 +44,20 @@ def secrets_of(task: Task) -> Secrets:
 
 def redactor_for(secrets: Secrets) -> Redactor:
     """Hides those, and all that this process knows by itself."""
-    own = (*registry.keys(), *of_this_process(), settings.SECRET_KEY)
+    own = (*registry.keys(), *_model_keys(), *of_this_process(), settings.SECRET_KEY)
     return Redactor(own, secrets.values)
 
 
 def cleaner_of(task: Task) -> Redactor:
     """For what is written beside the trace. Raises AgentError, as unseal does."""
     return redactor_for(secrets_of(task))
+
+
+def _model_keys() -> Iterator[str]:
+    """One that cannot be read any more hides nothing."""
+    for sealed in ModelKey.objects.values_list("sealed", flat=True):
+        with suppress(AgentError):
+            yield unseal(sealed)
 
 
 def _box() -> Fernet:

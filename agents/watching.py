@@ -11,6 +11,7 @@ from .endings import Cancelled, Parked, Yielded
 from .history import Conversation
 from .leases import LOST, Lease
 from .models import Branch, Note, Wish
+from .states import STEPWISE
 
 SLICE = 0.2
 
@@ -22,13 +23,18 @@ class RowWatch:
         self.branch_id, self.lease = branch.pk, lease
         self.trace_id = branch.run.trace_id
         self.before, self.began = branch.seconds, time.monotonic()
+        self.resumed = True
 
     def look(self, talk: Conversation) -> None:
-        self.wishes()
+        wish = self.wishes()
+        resumed, self.resumed = self.resumed, False
+        if wish == STEPWISE and talk.pending and not resumed:
+            raise Parked("It goes step by step.")
         of_task, own = Branch.objects.values_list("run__task__limits", "limits").get(pk=self.branch_id)
         check(Limits.from_json({**of_task, **own}), talk.spent(self.seconds / 60))
 
-    def wishes(self) -> None:
+    def wishes(self) -> str:
+        """What is left to be granted. Raises as `look`."""
         self.lease.check()
         wish, fence = Branch.objects.values_list("wish", "fence").get(pk=self.branch_id)
         if fence != self.lease.fence:
@@ -39,6 +45,7 @@ class RowWatch:
             raise Parked("Somebody paused it.")
         if wish == Wish.YIELD:
             raise Yielded("A person takes over.")
+        return wish
 
     @property
     def seconds(self) -> float:

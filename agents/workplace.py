@@ -18,6 +18,7 @@ from sandboxes.guest.client import Guest
 from .checkers.scene import Judge, MachineScene
 from .coords import Frame
 from .errors import BadCall
+from .history import Planned
 from .placeholders import Secrets
 from .policy import Policy
 from .providers.base import Provider
@@ -43,8 +44,11 @@ class Keeper(Protocol):
     def snapshot(self, label: str) -> Saved: ...
     def restore(self, snapshot_id: str) -> None: ...
     def snapshots(self) -> list[Saved]: ...
-    def fork(self, hints: Sequence[str]) -> list[str]:
-        """New branches of the task that go on from here, one for each hint; their names."""
+    def fork(self, hints: Sequence[str], key: str = "") -> list[str]:
+        """New branches of the task that go on from here, one for each hint; their names. Once for each key."""
+
+    def search(self, width: int) -> None:
+        """From now on as many branches are kept going: each that fails is followed by one from the best moment."""
 
     def saving(self, steps: int) -> AbstractContextManager[None]:
         """Around a request to the model, after so many steps: the machine is saved meanwhile, if it is time."""
@@ -62,8 +66,11 @@ class NoKeeper:
     def snapshots(self) -> list[Saved]:
         return []
 
-    def fork(self, hints: Sequence[str]) -> list[str]:
+    def fork(self, hints: Sequence[str], key: str = "") -> list[str]:
         raise BadCall(f"This task cannot go on in {len(hints)} branches.")
+
+    def search(self, width: int) -> None:
+        raise BadCall(f"This task cannot go on in {width} branches.")
 
     def saving(self, steps: int) -> AbstractContextManager[None]:
         return nullcontext()
@@ -77,6 +84,10 @@ Deliver = Callable[[str, str], str]
 """Take a file out of the machine, by path and title; a word on what was taken."""
 
 
+Consent = Callable[[Planned, str], bool]
+"""Whether a call may be carried out that no fork undoes, by the class of what it does outside. Raises an Ending."""
+
+
 def nothing_delivered(path: str, title: str) -> str:
     raise BadCall(f"Nobody takes “{title or path}” here.")
 
@@ -85,7 +96,8 @@ def nothing_delivered(path: str, title: str) -> str:
 class Workplace:
     """`fenced` raises when this process may not act any more.
 
-    `doing` is the id of the operation under way: what the guest does under it happens once.
+    `doing` is the id of the operation under way: what the guest does under it happens once. `patience` is after how
+    many steps in a row whose checks failed the branch is given up; 0 is never.
     """
 
     sandbox: Sandbox
@@ -98,6 +110,8 @@ class Workplace:
     keeper: Keeper = field(default_factory=NoKeeper)
     deliver: Deliver = nothing_delivered
     on_help: OnHelp = "wait"
+    patience: int = 0
+    consent: Consent = lambda planned, effect: True
     fenced: Callable[[], None] = lambda: None
     doing: str = ""
     before: Screen | None = None

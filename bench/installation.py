@@ -38,6 +38,8 @@ def installation() -> Iterator[None]:
         up = subprocess.Popen([str(ROOT / "godhand"), "up"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
         wait(lambda: b"/login/link/" in (home / "up.log").read_bytes() or up.poll() is not None, 120)
+        if up.poll() is not None:
+            raise SystemExit(f"The installation did not start:\n{(home / 'up.log').read_text()[-2000:]}")
         yield
     finally:
         up.send_signal(signal.SIGINT)

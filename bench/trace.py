@@ -3,7 +3,8 @@
 A session on a real desktop gives the frames. Two long traces are made of them, with 2,000 and 30,000 steps. Opening is
 from the start of the navigation until the picture is painted and the page answers to keys, with nothing cached in the
 browser; a step change is from the key until the new picture and its details are shown; a search from Enter until the
-count is. Bytes are those of all pictures of the session, against one PNG for each of its steps.
+count is. Bytes are those of all pictures of the session once they are packed, as a trace that is over
+is soon, against one PNG for each of its steps; `bytes_ratio_at_once` is before that.
 """
 
 import argparse
@@ -86,16 +87,23 @@ def long_trace(steps: int, branches: int, like: str) -> str:
 
 def storage(trace_id: str) -> dict[str, float | int]:
     """Only actions count as steps, each with one picture as others keep it: PNG as Pillow writes it."""
+    from django.db.models import Sum
+
+    from traces import packing
     from traces.events import Kind
     from traces.models import Reference
     from traces.payloads import Sha256
     from traces.queries import all_events, stored
 
+    pictures = Reference.objects.filter(trace=trace_id, blob__width__isnull=False)
+    at_once = pictures.aggregate(size=Sum("blob__size"))["size"]
+    packing.pack(seconds=PATIENCE * 10)
     shown = [event.after for event in all_events(trace_id) if event.kind == Kind.ACTION and event.after]
-    kept = Reference.objects.filter(trace=trace_id, blob__width__isnull=False).values_list("blob_id", "blob__size")
+    kept = pictures.values_list("blob_id", "blob__size")
     png = {sha256: png_bytes(stored(Sha256(sha256)).data) for sha256 in set(shown)}
     return {
         "bytes_ratio_vs_png": sum(size for _, size in kept) / sum(png[sha256] for sha256 in shown),
+        "bytes_ratio_at_once": at_once / sum(png[sha256] for sha256 in shown),
         "bytes_per_step": sum(size for _, size in kept) / len(shown),
         "png_bytes_per_step": sum(png[sha256] for sha256 in shown) / len(shown),
         "pictures_per_step": len(kept) / len(shown),

@@ -7,4 +7,4 @@ class GodhandWebConfig(AppConfig):
 
     def ready(self) -> None:
         # Tasks sent from a page bind to whichever Celery app was configured first.
-        from . import celery  # noqa: F401
+        from . import audit_signals, celery, quotas  # noqa: F401

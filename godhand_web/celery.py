@@ -22,7 +22,16 @@ log = logging.getLogger(__name__)
 
 ALIVE_SECONDS = 30
 ROUND_SECONDS = 2.0
-ROUNDS = {"machines": "sandboxes.reaper.note_dead_machines", "agents": "agents.runner.end_bereft"}
+ROUNDS = {
+    "machines": ("sandboxes.reaper.note_dead_machines",),
+    "agents": (
+        "agents.runner.end_bereft",
+        "agents.places.hand_out",
+        "agents.schedules.tick",
+        "agents.notify.tick",
+        "sandboxes.thumbnails.go_round",
+    ),
+}
 """What a worker looks after by itself, so that it is seen to while beat or Redis is away."""
 
 
@@ -40,8 +49,16 @@ def say_alive(sender: Any, **_: Any) -> None:
 
 @worker_ready.connect
 def go_round(sender: Any, **_: Any) -> None:
-    if look := ROUNDS.get(_name(sender)):
+    for look in ROUNDS.get(_name(sender), ()):
         threading.Thread(target=_go_round, args=(look,), name=look, daemon=True).start()
+
+
+@worker_ready.connect
+def take_up(sender: Any, **_: Any) -> None:
+    """What the machines worker before this one was doing when it died."""
+    if _name(sender) == "machines":
+        look = import_string("sandboxes.reaper.take_up")
+        threading.Thread(target=look, name="take up", daemon=True).start()
 
 
 def _go_round(look: str) -> None:

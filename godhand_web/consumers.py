@@ -1,10 +1,17 @@
-"""Sockets say "look again" and nothing else. Whoever may not look is turned away before the handshake ends."""
+"""Sockets say "look again", a run's also what is new. Whoever may not look is turned away in the handshake."""
 
+import asyncio
 import logging
+import time
 from typing import Any, cast
+from urllib.parse import parse_qs
 
+from channels.auth import get_user
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import DatabaseError
+from django.http import Http404
 from redis.exceptions import RedisError
 
 from agents import publish as runs
@@ -12,12 +19,14 @@ from agents.models import Branch
 from sandboxes.publish import STAFF_GROUP, LeaseChanged, MachineChanged, machine_group, owner_group
 from traces.publish import TraceChanged, trace_group
 
-from .access import Person, visible_machines, visible_runs, visible_traces
-from .line import Line
+from .access import Person, teammates, visible_machines, visible_runs, visible_traces
+from .line import SERVICE_RESTART, Line
 from .models import User
+from .newest import newest
 
 log = logging.getLogger(__name__)
 line = Line()
+TRUSTED_SECONDS = 5.0
 
 
 class Hints(AsyncJsonWebsocketConsumer):
@@ -71,6 +80,9 @@ class Hints(AsyncJsonWebsocketConsumer):
         """With the holder, for the one who has lost control to know it at once."""
         await self.send_json(dict(hint))
 
+    async def lease_changing(self, hint: LeaseChanged) -> None:
+        await self.send_json(dict(hint))
+
     async def trace_changed(self, hint: TraceChanged) -> None:
         await self.send_json({"type": hint["type"], "id": hint["id"], "seq": hint["seq"]})
 
@@ -83,6 +95,12 @@ class MachineListHints(Hints):
         if not isinstance(person, User) or not person.is_active:
             return None
         return STAFF_GROUP if person.is_staff else owner_group(person.pk)
+
+    async def connect(self) -> None:
+        await super().connect()
+        if self.group:
+            mates = await database_sync_to_async(teammates)(cast(Person, self.scope["user"]))
+            await self.join(*map(owner_group, mates))
 
 
 class MachineHints(Hints):
@@ -112,10 +130,20 @@ class TaskListHints(Hints):
         person = self.scope["user"]
         if self.group and person:
             await self.join(STAFF_GROUP if person.is_staff else owner_group(person.pk))
+            for mate in await database_sync_to_async(teammates)(cast(Person, person)):
+                await self.join(runs.owner_group(mate), owner_group(mate))
 
 
 class RunHints(Hints):
-    """A run's trace, and its machine once there is one."""
+    """A run's newest steps as they are made, and hints of its machine once there is one.
+
+    A page that was sent something says when it has read it, and is sent no more until then: one that has stopped
+    reading costs nothing.
+    """
+
+    unread = behind = False
+    sending: asyncio.Task[None] | None = None
+    looked_at = 0.0
 
     async def group_for(self, person: Person) -> str | None:
         self.run_id: str = self.scope["url_route"]["kwargs"]["run_id"]
@@ -124,14 +152,51 @@ class RunHints(Hints):
         return trace_group(trace_id) if trace_id else None
 
     async def connect(self) -> None:
+        self.branch = parse_qs(self.scope["query_string"].decode()).get("branch", [""])[0]
+        self.looked_at = time.monotonic()
         await super().connect()
         if self.group:
             await self.join_machine()
 
+    async def disconnect(self, code: int) -> None:
+        if self.sending:
+            self.sending.cancel()
+        await super().disconnect(code)
+
     async def trace_changed(self, hint: TraceChanged) -> None:
         if not self.others:
             await self.join_machine()
-        await super().trace_changed(hint)
+        self.behind = True
+        self.catch_up()
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any) -> None:
+        """The page has read what it was sent."""
+        self.unread = False
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Beside the hints, which do not wait for it."""
+        if self.behind and not self.unread:
+            self.behind, self.unread = False, True
+            self.sending = asyncio.create_task(self.send_newest())
+
+    async def send_newest(self) -> None:
+        try:
+            if await self.may_still_look():
+                await self.send(text_data=await newest.ask(self.run_id, self.branch))
+                return
+        except (DatabaseError, ObjectDoesNotExist, Http404) as error:
+            log.warning("run %s cannot be shown: %s", self.run_id, error)
+        await self.close(code=SERVICE_RESTART)
+
+    async def may_still_look(self) -> bool:
+        """A login that ended, or a right that was taken away, is noticed within seconds."""
+        if time.monotonic() - self.looked_at < TRUSTED_SECONDS:
+            return True
+        self.looked_at = time.monotonic()
+        session = self.scope["session"]
+        logged_in = await database_sync_to_async(session.exists)(session.session_key or "")
+        return logged_in and await self.group_for(cast(Person, await get_user(self.scope))) is not None
 
     async def join_machine(self) -> None:
         mine = Branch.objects.filter(run=self.run_id, parent=None, machine__isnull=False)

@@ -16,6 +16,9 @@ from .models import User
 THEME_COOKIE = "godhand-theme"
 THEMES = ("system", "light", "dark")
 KEYS_COOKIE = "godhand-keys"
+DENSITY_COOKIE = "godhand-density"
+MOTION_COOKIE = "godhand-motion"
+NOTIFY_COOKIE = "godhand-notify"
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Entry:
 PLACES = (
     Place("Dashboard", "dashboard", "layout-dashboard", "g d"),
     Place("Tasks", "tasks", "list-todo", "g t"),
+    Place("Schedules", "schedules", "calendar-clock", "g c"),
     Place("Machines", "machines", "monitor", "g v"),
     Place("Traces", "traces", "route", "g r"),
     Place("Images", "images", "disc-3", "g i"),
@@ -77,6 +81,9 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "theme": theme_of(request),
         "themes": THEMES,
         "keys_off": request.COOKIES.get(KEYS_COOKIE) == "off",
+        "compact": request.COOKIES.get(DENSITY_COOKIE) == "compact",
+        "still": request.COOKIES.get(MOTION_COOKIE) == "reduce",
+        "notify": [name for name in ("help", "end") if name in request.COOKIES.get(NOTIFY_COOKIE, "").split()],
     }
     # Answers to a failed CSRF check are drawn before anybody is known.
     person = getattr(request, "user", None)

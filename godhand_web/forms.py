@@ -38,9 +38,20 @@ class TakeSnapshot(forms.Form):
     )
 
 
+class Days(forms.Form):
+    """Left empty, it is as the installation says."""
+
+    traces = forms.IntegerField(required=False, min_value=0, max_value=36_500)
+    pictures = forms.IntegerField(required=False, min_value=0, max_value=36_500)
+
+
 class Preferences(forms.Form):
     theme = forms.ChoiceField(choices=[(name, name) for name in ("system", "light", "dark")])
     keys = forms.ChoiceField(choices=[("on", "on"), ("off", "off")])
+    density = forms.ChoiceField(required=False, choices=[(name, name) for name in ("comfortable", "compact")])
+    motion = forms.ChoiceField(required=False, choices=[(name, name) for name in ("system", "reduce")])
+    notify_help = forms.BooleanField(required=False)
+    notify_end = forms.BooleanField(required=False)
     steps = forms.IntegerField(required=False, min_value=1, max_value=100_000)
     minutes = forms.FloatField(required=False, min_value=0.1, max_value=100_000)
     money = forms.FloatField(required=False, min_value=0.01, max_value=100_000)

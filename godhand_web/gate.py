@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import django
 from django.conf import settings
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from sandboxes.gate.server import Target, serve
 from sandboxes.gate.tickets import Ticket
@@ -31,17 +31,36 @@ def _target(ticket: Ticket, cookies: Mapping[str, str]) -> Target | None:
     from sandboxes import lease, lifecycle
     from sandboxes.models import Machine, State
 
-    from .access import role_on
-
-    person = session_user(cookies.get(settings.SESSION_COOKIE_NAME, ""))
     machine = Machine.objects.filter(pk=ticket.sandbox_id, state=State.READY).first()
-    if person is None or machine is None or str(person.pk) != ticket.user_id:
-        return None
-    if role_on(person, machine) not in {"drive", ticket.role}:
+    person = _bearer(ticket, cookies)
+    if person is None or machine is None:
         return None
     endpoint = lifecycle.attach(machine).endpoint()
     guard = partial(lease.fence_of(machine.pk).passing, lease.holder_of(person)) if ticket.role == "drive" else None
-    return Target(endpoint.host, endpoint.vnc_port, guard)
+    return Target(endpoint.host, endpoint.vnc_port, guard, partial(still_allowed, ticket, cookies))
+
+
+def still_allowed(ticket: Ticket, cookies: Mapping[str, str]) -> bool:
+    """A database that does not answer sends nobody away."""
+    try:
+        return _bearer(ticket, cookies) is not None
+    except DatabaseError:
+        return True
+    finally:
+        connections.close_all()
+
+
+def _bearer(ticket: Ticket, cookies: Mapping[str, str]) -> "User | None":
+    """The logged-in person it was made for, as long as they may do there what it says."""
+    from sandboxes.models import Machine
+
+    from .access import role_on
+
+    person = session_user(cookies.get(settings.SESSION_COOKIE_NAME, ""))
+    machine = Machine.objects.filter(pk=ticket.sandbox_id).first()
+    if person is None or machine is None or str(person.pk) != ticket.user_id:
+        return None
+    return person if role_on(person, machine) in {"drive", ticket.role} else None
 
 
 def session_user(session_key: str) -> "User | None":

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from posixpath import dirname, normpath
@@ -12,25 +13,33 @@ from django.conf import settings
 STATIC = Path(settings.BASE_DIR) / "static"
 IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
+FOREIGN = re.compile(r"^\s*(?:import|export)\b|\bimport[.(]|^(?:\w.*\W)?await\b|</script", re.MULTILINE)
+"""What has no place in a function: other imports and exports, waiting at the top; and the end of a page's script."""
+
 ADDRESS = re.compile(r'url\("([^"]+)"\)')
 FONT = "data:font/woff2;base64,"
 
 
-@cache
-def script(entry: str) -> str:
-    """A module and all that it imports as one: each in a function of its own, after those that it needs.
+def script(*entries: str) -> str:
+    """Modules and all that they import as one: each in a function of its own, after those that it needs.
 
     It knows what our own modules use: imports of names, and exports of functions, classes and constants. Raises
     ValueError for anything else.
     """
-    parts = [_wrapped(path) for path in _in_order(entry, [])]
-    return "const modules = {};\n" + "\n".join(parts)
+    paths: list[str] = []
+    for entry in entries:
+        _in_order(entry, paths)
+    return "const modules = {};\n" + "\n".join(map(_wrapped, paths))
 
 
-@cache
 def style(*names: str) -> str:
     """Style sheets one after the other, with the fonts in them."""
-    return "\n".join(map(_with_fonts, names))
+    return linked_style(*names, address=_font)
+
+
+def linked_style(*names: str, address: Callable[[str], str]) -> str:
+    """Style sheets one after the other; `address` tells where the file at a path is found."""
+    return "\n".join(_with_addresses(name, address) for name in names)
 
 
 @cache
@@ -58,7 +67,7 @@ def _wrapped(path: str) -> str:
     exported = [name for _, name in EXPORT.findall(text)]
     body = IMPORT.sub(lambda found: _taken(path, *found.groups()), text)
     body = EXPORT.sub(r"\1 \2", body)
-    if re.search(r"^\s*(import|export)\b", body, re.MULTILINE) or "</script" in body:
+    if FOREIGN.search(body):
         raise ValueError(f"{path} cannot be put into a page.")
     return f'modules["{path}"] = (() => {{\n{body}\nreturn {{ {", ".join(exported)} }};\n}})();'
 
@@ -73,8 +82,8 @@ def _beside(path: str, name: str) -> str:
     return normpath(f"{dirname(path)}/{name}")
 
 
-def _with_fonts(sheet: str) -> str:
-    return ADDRESS.sub(lambda found: f'url("{_font(_beside(sheet, found[1]))}")', _read(sheet))
+def _with_addresses(sheet: str, address: Callable[[str], str]) -> str:
+    return ADDRESS.sub(lambda found: f'url("{address(_beside(sheet, found[1]))}")', _read(sheet))
 
 
 def _font(path: str) -> str:

@@ -43,6 +43,10 @@ TAKEOVER_SNAPSHOTS = env.boolean("GODHAND_TAKEOVER_SNAPSHOTS", True)
 STUCK_SECONDS = env.integer("GODHAND_STUCK_SECONDS", 180, 1, 86_400)
 WALL_MINUTES = env.integer("GODHAND_WALL_MINUTES", 0, 0, 1_000_000)
 MACHINE_SLOTS = env.integer("GODHAND_MACHINES", 40, 1, 10_000)
+USER_MACHINES = env.integer("GODHAND_USER_MACHINES", 0, 0, 10_000)
+USER_TASKS = env.integer("GODHAND_USER_TASKS", 0, 0, 10_000)
+USER_DISK_GB = env.integer("GODHAND_USER_DISK_GB", 0, 0, 1_000_000)
+AUDIT_DAYS = env.integer("GODHAND_AUDIT_DAYS", 365, 0, 36_500)
 
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env.words("GODHAND_ALLOWED_HOSTS")]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL.startswith("https://") else []
@@ -55,7 +59,6 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "SAMEORIGIN"
 
 INSTALLED_APPS = [
-    "daphne",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -63,6 +66,10 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "channels",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "godhand_web",
     "sandboxes",
     "traces",
@@ -77,8 +84,11 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "godhand_web.sessions.LastSeen",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "godhand_web.audit.Trail",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -88,6 +98,19 @@ AUTH_USER_MODEL = "godhand_web.User"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "dashboard"
 LOGOUT_REDIRECT_URL = "login"
+ACCOUNT_ADAPTER = "godhand_web.adapters.Accounts"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
+ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "20/5m/ip,5/5m/key", "reauthenticate": "10/5m/user"}
+MFA_ADAPTER = "godhand_web.adapters.Factors"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_RATE_LIMITS = {"webauthn_login": "30/m/ip"}
+MFA_TOTP_ISSUER = "GodHand"
+MFA_TOTP_TOLERANCE = 1
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -158,6 +181,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 3600.0,
         "options": {"queue": "agents", "expires": 3000},
     },
+    "pack": {
+        "task": "traces.tasks.pack",
+        "schedule": 120.0,
+        "options": {"queue": "agents", "expires": 100},
+    },
     "heal": {
         "task": "traces.tasks.heal",
         "schedule": 30.0,
@@ -189,6 +217,10 @@ SCREENSHOTS = HOST.home / "screenshots"
 EXPORTS = HOST.home / "exports"
 EXPORT_DAYS = env.integer("GODHAND_EXPORT_DAYS", 7, 1, 3650)
 IMPORT_MB = env.integer("GODHAND_IMPORT_MB", 2048, 1, 1_000_000)
+BLOBS_HELD = "agents.attaching.held"
+MAY_START = "godhand_web.access.may_create"
+WEBHOOK_NETWORKS = env.words("GODHAND_WEBHOOK_NETWORKS")
+RETENTION = "agents.removal.chosen_days"
 TRACE_CLEANER = "agents.sharing.cleaner_for"
 TRACE_PAGE = "godhand_web.pages.trace_file.write"
 TRACE_REDACTION = "agents.sharing.redaction_of"

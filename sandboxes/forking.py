@@ -6,11 +6,14 @@ from django.db.models import ProtectedError
 from . import lifecycle, templates
 from .errors import Refused, SandboxError
 from .host import here
+from .images import store
 from .models import ENDED, Machine, Snapshot, State
 from .network import Policy
+from .registry import kinds
 from .snapshots import SnapshotRef, Snapshots
 
 UNCLAIMED_SECONDS = 600
+WHEN_STOPPED = "when it was stopped"
 
 going_back: set[str] = set()
 """Machines that are not there for a moment, and not lost. One process does all that is done to a host's machines."""
@@ -35,16 +38,16 @@ def request_fork(
     )
 
 
-def request_stop(machine: Machine) -> bool:
+def request_stop(machine: Machine, by: str = "") -> bool:
     """Save it whole and take it off the host; False when it is not running."""
-    moved = lifecycle.move(machine.pk, State.STOPPING, "Saving memory and disk")
+    moved = lifecycle.move(machine.pk, State.STOPPING, lifecycle.asked("Saving memory and disk", by))
     if moved:
         lifecycle.enqueue("stop", machine)
     return moved
 
 
-def request_resume(machine: Machine) -> bool:
-    moved = lifecycle.move(machine.pk, State.QUEUED, f"Queued on {machine.host}")
+def request_resume(machine: Machine, by: str = "") -> bool:
+    moved = lifecycle.move(machine.pk, State.QUEUED, lifecycle.asked(f"Queued on {machine.host}", by))
     if moved:
         lifecycle.enqueue("create", machine)
     return moved
@@ -75,7 +78,7 @@ def stop(machine_id: str) -> None:
     if machine is None:
         return
     try:
-        saved = snapshot(machine_id, "when it was stopped")
+        saved = snapshot(machine_id, WHEN_STOPPED)
     except SandboxError as error:
         lifecycle.move(machine_id, State.READY, f"It goes on: {error}")
         return
@@ -105,7 +108,8 @@ def restore(machine_id: str, snapshot_id: str) -> None:
 
 def request_delete(row: Snapshot) -> int:
     """The bytes that will be given back. Raises Refused while somebody needs it."""
-    needing = Machine.objects.filter(made_from=row).exclude(state__in=(*ENDED, State.READY)).first()
+    without = (*ENDED, State.READY, State.DESTROYING)
+    needing = Machine.objects.filter(made_from=row).exclude(state__in=without).first()
     if needing is not None:
         raise Refused(f"“{needing.name}” needs the snapshot “{row.label}”: destroy or resume it first.")
     if row.pk in templates.ids():
@@ -146,9 +150,17 @@ def _record(machine: Machine, ref: SnapshotRef) -> Snapshot:
 
 def discard_unclaimed() -> None:
     """Files of snapshots whose rows are gone, templates of images that are not current, and half-made ones."""
-    store = Snapshots(here())
-    store.sweep()
+    saved = Snapshots(here())
+    saved.sweep()
+    _discard_old_templates()
     claimed = set(Snapshot.objects.values_list("pk", flat=True)) | templates.ids()
-    for snapshot_id in store.ids(older_than=UNCLAIMED_SECONDS):
+    for snapshot_id in saved.ids(older_than=UNCLAIMED_SECONDS):
         if snapshot_id not in claimed:
-            store.delete(snapshot_id)
+            saved.delete(snapshot_id)
+
+
+def _discard_old_templates() -> None:
+    """Not right after a build: somebody may be forking the one before."""
+    images = store.built()
+    if images and all(image.current_for > UNCLAIMED_SECONDS for image in images):
+        templates.discard_old([(kind, image) for kind in kinds().values() for image in images])

@@ -65,8 +65,11 @@ def look(machine_id: str) -> Lease:
 
 
 def change(lease: Lease, holder: str, words: str = "") -> bool:
-    """False when somebody was quicker. `words` are told in the machine's story."""
-    now = timezone.now()
+    """False when somebody was quicker. `words` are told in the machine's story.
+
+    Who loses it is told first: the rest waits for what they are just sending, and for the display.
+    """
+    now, loser = timezone.now(), person_id(lease.holder)
     ends = now + timedelta(seconds=SECONDS) if person_id(holder) else None
     columns = {"expires": ends, "seen_at": now if ends else None, "asker": "", "asked_at": None}
     seen = Lease.objects.filter(pk=lease.pk, epoch=lease.epoch)
@@ -74,6 +77,8 @@ def change(lease: Lease, holder: str, words: str = "") -> bool:
         lease.refresh_from_db()
         return False
     lease.refresh_from_db()
+    if loser:
+        publish.lease_changing(lease)
     fence_of(lease.machine_id).put(Holding)
     if holder:
         _wait_for_input(lease.machine)

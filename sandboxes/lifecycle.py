@@ -43,41 +43,13 @@ MOVES: Mapping[State, tuple[State, ...]] = {
 }
 
 CALM = [
-    "amber",
-    "brisk",
-    "calm",
-    "clear",
-    "early",
-    "gentle",
-    "keen",
-    "level",
-    "lucid",
-    "mellow",
-    "noble",
-    "plain",
-    "quiet",
-    "ready",
-    "steady",
-    "swift",
-]
+    "amber", "brisk", "calm", "clear", "early", "gentle", "keen", "level", "lucid",
+    "mellow", "noble", "plain", "quiet", "ready", "steady", "swift",
+]  # fmt: skip
 BIRDS = [
-    "crane",
-    "finch",
-    "heron",
-    "ibis",
-    "kestrel",
-    "lark",
-    "linnet",
-    "martin",
-    "owl",
-    "plover",
-    "raven",
-    "robin",
-    "swift",
-    "tern",
-    "wren",
-    "wagtail",
-]
+    "crane", "finch", "heron", "ibis", "kestrel", "lark", "linnet", "martin", "owl",
+    "plover", "raven", "robin", "swift", "tern", "wren", "wagtail",
+]  # fmt: skip
 
 
 class Person(Protocol):
@@ -127,9 +99,9 @@ def queue_machine(
     return machine
 
 
-def request_destroy(machine: Machine) -> bool:
+def request_destroy(machine: Machine, by: str = "") -> bool:
     """False when it is being destroyed or has ended already."""
-    moved = move(machine.pk, State.DESTROYING, "Destroying")
+    moved = move(machine.pk, State.DESTROYING, asked("Destroying", by))
     if moved:
         enqueue("destroy", machine)
     return moved
@@ -233,15 +205,22 @@ def note(machine: Machine, text: str) -> None:
     publish.machine_changed(machine)
 
 
+def asked(sentence: str, by: str) -> str:
+    """For the machine's story: what happens, and who wanted it."""
+    return f"{sentence}, as {by} asked" if by else sentence
+
+
 def enqueue(task: str, machine: Machine, *arguments: str, queue: str = "") -> None:
     send(task, machine.host, machine.pk, *arguments, queue=queue)
 
 
-def send(task: str, host: str, *arguments: str, queue: str = "") -> None:
-    """A lost message is made good by the reaper, so a broker that is down delays a machine and loses nothing."""
+def send(task: str, host: str, *arguments: str, queue: str = "") -> bool:
+    """False when the broker is down: the reaper makes a machine's lost messages good, so that delays it at most."""
     from . import tasks
 
     try:
         getattr(tasks, task).s(*arguments).apply_async(queue=queue or f"machines.{host}", retry=False)
     except (OSError, tasks.BrokerDown) as error:
         log.warning("“%s” of %s waits for the reaper: %s", task, arguments[0], error)
+        return False
+    return True

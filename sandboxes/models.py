@@ -87,7 +87,12 @@ class Machine(models.Model):
 
     class Meta:
         ordering = ("-created_at",)
-        indexes = (models.Index(fields=["state"]), models.Index(fields=["owner", "-created_at"]))
+        indexes = (
+            models.Index(fields=["state"]),
+            models.Index(fields=["owner", "-created_at"]),
+            models.Index(fields=["-created_at"]),
+            models.Index(fields=["image", "state"]),
+        )
 
     def __str__(self) -> str:
         return self.name
@@ -99,6 +104,23 @@ class Machine(models.Model):
     @property
     def ended(self) -> bool:
         return self.state in ENDED
+
+
+class Tag(models.Model):
+    """A word that somebody files a machine under. `tagging.py` writes them."""
+
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="tags")
+    name = models.CharField(max_length=40)
+
+    objects: ClassVar[models.Manager["Tag"]] = models.Manager()
+
+    class Meta:
+        ordering = ("name",)
+        constraints = (models.UniqueConstraint(fields=["machine", "name"], name="one_tag_of_a_name"),)
+        indexes = (models.Index(fields=["name", "machine"]),)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Event(models.Model):

@@ -1,14 +1,15 @@
 """The only sender on the channel layer for machines. A message says "look again"; the truth is in the database."""
 
+import asyncio
 import logging
 from collections.abc import Iterable
 from typing import Literal, TypedDict
 
-from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
 from redis import RedisError
 
+from . import beside
 from .models import Lease, Machine
 
 log = logging.getLogger(__name__)
@@ -20,9 +21,9 @@ class MachineChanged(TypedDict):
 
 
 class LeaseChanged(TypedDict):
-    """Who drives now, so that the one who does not any more knows at once."""
+    """Who drives now. `lease.changing` comes first, before the new holder may send: who has lost it knows at once."""
 
-    type: Literal["lease.changed"]
+    type: Literal["lease.changing", "lease.changed"]
     id: str
     holder: str
     epoch: int
@@ -37,6 +38,8 @@ def owner_group(owner_id: int) -> str:
 
 
 STAFF_GROUP = "machines.staff"
+PATIENCE = 1.0
+"""Seconds that a change waits for a Redis that hangs."""
 
 
 def machine_changed(machine: Machine) -> None:
@@ -44,9 +47,17 @@ def machine_changed(machine: Machine) -> None:
     transaction.on_commit(lambda: _send({"type": "machine.changed", "id": machine.pk}, groups))
 
 
+def lease_changing(lease: Lease) -> None:
+    _tell(lease, "lease.changing")
+
+
 def lease_changed(lease: Lease) -> None:
+    _tell(lease, "lease.changed")
+
+
+def _tell(lease: Lease, what: Literal["lease.changing", "lease.changed"]) -> None:
     message: LeaseChanged = {
-        "type": "lease.changed",
+        "type": what,
         "id": lease.machine_id,
         "holder": lease.holder,
         "epoch": lease.epoch,
@@ -55,10 +66,15 @@ def lease_changed(lease: Lease) -> None:
 
 
 def _send(message: MachineChanged | LeaseChanged, groups: Iterable[str]) -> None:
+    try:
+        beside.run(_hint(message, groups))
+    except (OSError, RedisError) as error:
+        log.warning("hint for machine %s not sent: %s", message["id"], error or type(error).__name__)
+
+
+async def _hint(message: MachineChanged | LeaseChanged, groups: Iterable[str]) -> None:
     layer = get_channel_layer()
     assert layer is not None
-    try:
+    async with asyncio.timeout(PATIENCE):
         for group in groups:
-            async_to_sync(layer.group_send)(group, dict(message))
-    except (OSError, RedisError) as error:
-        log.warning("hint for machine %s not sent: %s", message["id"], error)
+            await layer.group_send(group, dict(message))

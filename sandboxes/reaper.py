@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from . import forking, lifecycle
+from . import forking, lifecycle, thumbnails
 from .host import here
 from .idle import connected_addresses
 from .models import ENDED, ON_HOST, Machine, State
@@ -22,6 +22,8 @@ from .registry import kinds
 log = logging.getLogger(__name__)
 
 STRIKE_SECONDS = 600
+BEGAN = timezone.now()
+"""Of this process, which alone makes and ends the machines of this host: what is older was another's to finish."""
 
 
 def sweep() -> None:
@@ -32,6 +34,11 @@ def sweep() -> None:
         _remove(kind, machine_id)
 
 
+def take_up() -> None:
+    """By a worker, as soon as it is there: what one that died was in the middle of."""
+    finish_interrupted(older_than=timezone.now() - BEGAN)
+
+
 def clear_host() -> None:
     """At shutdown, when no worker of this host runs any more."""
     for machine in _mine().exclude(state__in=(*ENDED, State.STOPPED)):
@@ -40,6 +47,7 @@ def clear_host() -> None:
     for kind, machine_id in unclaimed():
         _remove(kind, machine_id)
     remove_firewall(here())
+    thumbnails.clear()
 
 
 def reap() -> None:
@@ -84,7 +92,7 @@ def note_dead_machines() -> None:
 def stop_unused() -> None:
     """Nobody in touch for too long, or on for too long: saved whole and taken off the host."""
     now = timezone.now()
-    in_touch = connected_addresses()
+    in_touch = connected_addresses(besides=thumbnails.ports())
     for machine in _mine().filter(state=State.READY):
         if machine.handle.get("address") in in_touch:
             Machine.objects.filter(pk=machine.pk).update(last_used_at=now)

@@ -3,7 +3,7 @@
 from celery import shared_task
 from kombu.exceptions import OperationalError as BrokerDown
 
-from . import forking, lifecycle, reaper, screenshots
+from . import forking, imaging, lifecycle, reaper, screenshots
 
 __all__ = ["BrokerDown", "create", "destroy", "reap", "screenshot"]
 
@@ -56,3 +56,13 @@ def delete_snapshot(snapshot_id: str) -> None:
 @shared_task
 def discard_snapshots() -> None:
     forking.discard_unclaimed()
+
+
+@shared_task
+def build_image(name: str) -> None:
+    imaging.build(name)
+
+
+@shared_task
+def delete_build(name: str, digest: str) -> None:
+    imaging.delete(name, digest)

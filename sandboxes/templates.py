@@ -4,6 +4,7 @@ import fcntl
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from .base import Capability, Sandbox
 from .display.desktop import Desktop
@@ -11,12 +12,15 @@ from .errors import Gone, Refused, SandboxError
 from .host import Host, here
 from .ids import new_id
 from .images.store import Image
+from .locked import is_held
 from .snapshots import SnapshotRef, Snapshots
 
 WARM_UP = "/opt/godhand/warm"
 WARM_UP_SECONDS = 90
 STILLNESS = 0.6
 PATIENCE = 20.0
+
+State = Literal["none", "making", "ready", "old"]
 
 
 def find(kind: type[Sandbox], image: Image) -> SnapshotRef | None:
@@ -44,13 +48,34 @@ def ensure(kind: type[Sandbox], image: Image, progress: Callable[[str], None] = 
         return found
 
 
+def state(kind: type[Sandbox], image: Image) -> State:
+    """For one who may only look: `old` is one of an earlier build. Whether it is whole is known when it is used."""
+    pointer = _pointer(here(), kind, image)
+    if pointer.exists():
+        return "ready"
+    if is_held(pointer.with_suffix(".lock")):
+        return "making"
+    return "old" if any(pointer.parent.glob(_pointer_name(kind, image.name, "?" * 16))) else "none"
+
+
 def discard_old(current: list[tuple[type[Sandbox], Image]]) -> None:
     """Forget templates of images that are not the current ones any more."""
     wanted = {_pointer(here(), kind, image) for kind, image in current}
     for pointer in (here().home / "templates").glob("*.template"):
         if pointer not in wanted:
-            Snapshots(here()).delete(pointer.read_text())
-            pointer.unlink(missing_ok=True)
+            _discard(pointer)
+
+
+def discard(name: str, digest: str) -> None:
+    """Forget the templates of one build, of whatever backend."""
+    for pointer in (here().home / "templates").glob(f"*-{name}-{digest[:16]}.template"):
+        _discard(pointer)
+
+
+def _discard(pointer: Path) -> None:
+    Snapshots(here()).delete(pointer.read_text())
+    pointer.unlink(missing_ok=True)
+    pointer.with_suffix(".lock").unlink(missing_ok=True)
 
 
 def ids() -> set[str]:
@@ -83,7 +108,11 @@ def _changes(desktop: Desktop) -> bool:
 
 
 def _pointer(host: Host, kind: type[Sandbox], image: Image) -> Path:
-    return host.home / "templates" / f"{kind.kind}-{image.name}-{image.digest[:16]}.template"
+    return host.home / "templates" / _pointer_name(kind, image.name, image.digest[:16])
+
+
+def _pointer_name(kind: type[Sandbox], name: str, digest: str) -> str:
+    return f"{kind.kind}-{name}-{digest}.template"
 
 
 def _point(pointer: Path, ref: SnapshotRef) -> None:

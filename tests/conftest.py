@@ -3,10 +3,12 @@
 import shutil
 import subprocess
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from django.conf import settings
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis
 from redis import Redis
 
 from godhand_web.cli.processes import wait_until
@@ -17,6 +19,7 @@ from sandboxes.ids import new_id
 from sandboxes.images import store
 from sandboxes.network import remove_firewall
 
+from . import order
 from .broker import answers
 from .home import TEST_HOME
 
@@ -25,16 +28,24 @@ if TYPE_CHECKING:
 
 
 # How long an example takes says how busy the host is.
-settings.register_profile("godhand", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("godhand")
+hypothesis.register_profile("godhand", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis.load_profile("godhand")
 
-REAPING = ("tests/machines/test_forking.py", "tests/machines/test_lifecycle.py")
+
+def pytest_configure() -> None:
+    """Passwords of tests are worth no million rounds, and a client for one request no look at every static file."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.WHITENOISE_AUTOREFRESH = True
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The reaper removes what no row claims, the shared desktop too: its tests come before anybody needs that."""
-    items.sort(key=lambda item: not item.nodeid.startswith(REAPING))
+    items.sort(key=lambda item: order.place(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> order.WholeParts | None:
+    return order.WholeParts(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_sessionfinish() -> None:

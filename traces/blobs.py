@@ -1,6 +1,7 @@
 """Bytes in files named by their hash: each stored once, and never changed.
 
 <root>/ab/cd/abcd….webp     whole, synced, and under its own name
+<root>/ab/cd/abcd….pack     in its place: the same picture in fewer bytes, after a line with their own hash
 <root>/.new/…               being written, or left by a process that died then
 """
 
@@ -10,17 +11,19 @@ import io
 import os
 import re
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
+from .checkedfile import CheckedFile
 from .errors import Damaged, DiskFull
 from .payloads import Sha256
 
 CHUNK = 1 << 20
+PACK, HEAD = ".pack", 65
 GRACE = 3600.0
 """Seconds for which bytes without a reference are left alone: an event may be about to name them."""
 
@@ -73,13 +76,42 @@ class BlobStore:
 
     def read(self, sha256: str, media_type: str) -> bytes:
         """Raises Damaged."""
+        with self.open(sha256, media_type) as file:
+            return file.read()
+
+    @contextmanager
+    def open(self, sha256: str, media_type: str) -> Iterator[BinaryIO]:
+        """Raises Damaged, at once or at its end."""
         try:
-            data = self.path_of(sha256, media_type).read_bytes()
+            file = self._opened(sha256, media_type)
         except FileNotFoundError:
             raise Damaged(f"The stored file {sha256} is missing: it can only come back from a backup.") from None
-        if hashlib.sha256(data).hexdigest() != sha256:
-            raise Damaged(f"The stored file {sha256} is damaged: it can only come back from a backup.")
-        return data
+        wrong = Damaged(f"The stored file {sha256} is damaged: it can only come back from a backup.")
+        with file:
+            packed = str(file.name).endswith(PACK)
+            named = file.readline(HEAD).decode("ascii", "replace").strip() if packed else sha256
+            yield cast(BinaryIO, CheckedFile(file, named, wrong))
+
+    def pack(self, sha256: str, media_type: str, data: bytes, began: float) -> int:
+        """Keep these bytes from now on, which show the same; tells how many are kept.
+
+        What was given again after `began` stays as well.
+        """
+        head = f"{hashlib.sha256(data).hexdigest()}\n".encode()
+        with room():
+            self._put(io.BytesIO(head + data), lambda _: self._pack_of(sha256))
+        self._remove(self.path_of(sha256, media_type), began)
+        return len(head) + len(data)
+
+    def is_packed(self, sha256: str, media_type: str) -> bool:
+        return not self.path_of(sha256, media_type).exists() and self._pack_of(sha256).exists()
+
+    def content(self, sha256: str, media_type: str) -> Sha256:
+        """The hash of the bytes that `read` gives: another than their name when they are packed."""
+        if not self.is_packed(sha256, media_type):
+            return Sha256(sha256)
+        with self._pack_of(sha256).open("rb") as file:
+            return Sha256(file.readline(HEAD).decode("ascii", "replace").strip())
 
     def sweep(self, keep: Container[str], grace: float = GRACE) -> Swept:
         """Remove what is not to be kept, and what dead writers left; but nothing that was given within `grace`."""
@@ -92,6 +124,14 @@ class BlobStore:
         yield from self._root.glob(".new/*")
         yield from self._root.glob("[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*")
 
+    def _pack_of(self, sha256: str) -> Path:
+        return self.path_of(sha256, "").with_suffix(PACK)
+
+    def _opened(self, sha256: str, media_type: str) -> BinaryIO:
+        with suppress(FileNotFoundError):
+            return self.path_of(sha256, media_type).open("rb")
+        return self._pack_of(sha256).open("rb")
+
     def _has(self, path: Path, size: int) -> bool:
         """Marks the file as given now. One of another size was cut short by a crash of the host."""
         try:
@@ -101,6 +141,11 @@ class BlobStore:
             return False
 
     def _write(self, source: BinaryIO, media_type: str) -> tuple[Sha256, int]:
+        sha256, target = self._put(source, lambda name: self.path_of(name, media_type))
+        return sha256, target.stat().st_size
+
+    def _put(self, source: BinaryIO, place: Callable[[str], Path]) -> tuple[Sha256, Path]:
+        """`place` tells where bytes with such a hash belong."""
         new = self._root / ".new"
         new.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=new, delete=False) as file:
@@ -111,14 +156,14 @@ class BlobStore:
                     file.write(chunk)
                 file.flush()
                 os.fsync(file.fileno())
-                target = self.path_of(digest.hexdigest(), media_type)
+                target = place(digest.hexdigest())
                 target.parent.mkdir(parents=True, exist_ok=True)
                 Path(file.name).rename(target)
             except BaseException:
                 Path(file.name).unlink()
                 raise
         _sync(target.parent)
-        return Sha256(digest.hexdigest()), target.stat().st_size
+        return Sha256(digest.hexdigest()), target
 
     def _remove(self, path: Path, before: float) -> int | None:
         """The bytes set free. A file that is given again in this very moment is put back."""

@@ -89,7 +89,7 @@ class Copier:
             title=plain(self.hider.text(source.title), 200),
             version=source.version,
             meta=self._clean(meta),
-            state=source.state,
+            state=source.state if source.ended_at else "",
             copy_of=source.pk,
             created_at=source.created_at,
             ended_at=source.ended_at or timezone.now(),

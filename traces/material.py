@@ -1,16 +1,14 @@
 """A trace in the database as exporters see it: within a scope, clean, and known by its own numbers."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, Any
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from .blobs import BlobStore
-from .checkedfile import CheckedFile
+from .blobs import HEAD, BlobStore
 from .cleaning import Cleaner
 from .errors import Damaged, NotPossible
 from .events import Kind, Recorded
@@ -72,8 +70,8 @@ class StoredMaterial:
         return passed.branch if passed else next(iter(self._lanes))
 
     def named(self, event: Recorded) -> Sequence[Sha256]:
-        texts = _texts([event.before, event.after, event.data, event.result])
-        known = (Sha256(text) for text in texts if text in self._known or text in self._clean)
+        found = texts([event.before, event.after, event.data, event.result])
+        known = (Sha256(text) for text in found if text in self._known or text in self._clean)
         return list(dict.fromkeys(known))
 
     def blob(self, sha256: Sha256) -> Held:
@@ -130,10 +128,15 @@ class StoredMaterial:
         return replace(event, before=before, after=after, data=data, result=result)
 
     def _clean_name(self, sha256: Sha256) -> Sha256:
-        """What the blob is called once nothing is in it that must be hidden. Such bytes are kept for an hour."""
+        """What the blob is called once nothing is in it that must be hidden. Such bytes are kept for an hour.
+
+        One that is packed is called by the bytes that it has now.
+        """
         if sha256 not in self._names:
             held = self._held(sha256)
-            self._names[sha256] = sha256
+            self._names[sha256] = name = self._store.content(sha256, held.media_type)
+            if name != sha256:
+                self._clean[name] = replace(held, sha256=name, size=held.size - HEAD)
             if self._cleaner.looks_at(held.media_type, held.size):
                 masked = self._cleaner.clean_blob(held.read(), held.media_type)
                 if masked.hidden:
@@ -142,7 +145,7 @@ class StoredMaterial:
 
     def _keep_clean(self, held: Held, masked: Masked) -> Sha256:
         name, size = self._store.add(masked.data, masked.media_type)
-        opened = partial(_opened, self._store, name, masked.media_type)
+        opened = partial(self._store.open, name, masked.media_type)
         self._clean[name] = Held(name, masked.media_type, size, held.width, held.height, opened)
         return name
 
@@ -154,29 +157,18 @@ class StoredMaterial:
 
 def held_of(blob: Blob, store: BlobStore) -> Held:
     sha256 = Sha256(blob.pk)
-    opened = partial(_opened, store, sha256, blob.media_type)
+    opened = partial(store.open, sha256, blob.media_type)
     return Held(sha256, blob.media_type, blob.size, blob.width, blob.height, opened)
 
 
-@contextmanager
-def _opened(store: BlobStore, sha256: Sha256, media_type: str) -> Iterator[BinaryIO]:
-    wrong = Damaged(f"The stored file {sha256} is missing or damaged: it can only come back from a backup.")
-    try:
-        file = store.path_of(sha256, media_type).open("rb")
-    except FileNotFoundError:
-        raise wrong from None
-    with file:
-        yield cast(BinaryIO, CheckedFile(file, sha256, wrong))
-
-
-def _texts(value: Json) -> Iterator[str]:
+def texts(value: Json) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        yield from _texts(list(value.values()))
+        yield from texts(list(value.values()))
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _texts(item)
+            yield from texts(item)
 
 
 def _renamed(value: Any, names: dict[Sha256, Sha256]) -> Any:

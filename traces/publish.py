@@ -4,10 +4,11 @@ import asyncio
 import logging
 from typing import Literal, TypedDict
 
-from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
 from redis import RedisError
+
+from . import beside
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ def trace_changed(trace_id: str, seq: int) -> None:
 
 def _send(message: TraceChanged) -> None:
     try:
-        async_to_sync(_hint)(message)
+        beside.run(_hint(message))
     except (OSError, RedisError) as error:
         log.warning("hint for trace %s not sent: %s", message["id"], error or type(error).__name__)
 

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, QuerySet, Sum
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from . import audit, shares
 from .lifecycle import Person
@@ -38,7 +39,12 @@ class Policy:
 
     @classmethod
     def of_settings(cls) -> "Policy":
-        return cls(settings.TRACE_DAYS, settings.PICTURE_DAYS)
+        """As somebody has chosen, else as the installation says."""
+        traces, pictures = import_string(settings.RETENTION)()
+        return cls(
+            settings.TRACE_DAYS if traces is None else traces,
+            settings.PICTURE_DAYS if pictures is None else pictures,
+        )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from .events import Fate, Kind, Outcome, Recorded
 LONGEST = 120
 BUTTONS = {2: "Middle-clicked", 3: "Right-clicked", 8: "Clicked back", 9: "Clicked forward"}
 TIMES = {2: "Double-clicked", 3: "Triple-clicked"}
+UNDONE = (Fate.PLANNED, Fate.REFUSED)
 FATES = {Fate.PLANNED: " (planned)", Fate.INTENT: " …", Fate.UNCERTAIN: " (uncertain)", Fate.REFUSED: " (refused)"}
 
 BEFORE_HINT = "Go on from here this way: "
@@ -36,14 +37,14 @@ def _short(text: str) -> str:
 def _action(event: Recorded) -> str:
     act = event.act or {}
     verb = act.get("action")
-    said = ACTS[verb](act) if verb in ACTS else _called(event)
+    said = ACTS[verb](act) if verb in ACTS and event.fate not in UNDONE else _called(event)
     return _short(said)[: LONGEST - 12] + FATES.get(event.fate, "")
 
 
 def _called(event: Recorded) -> str:
     given = event.data.get("input")
     given = given if isinstance(given, dict) else {}
-    call = CALLS.get(event.name)
+    call = (WISHES if event.fate in UNDONE else CALLS).get(event.name)
     return call(given) if call else event.name.replace("_", " ").capitalize()
 
 
@@ -97,6 +98,27 @@ CALLS: Mapping[str, Callable[[Values], str]] = {
     "zoom": lambda given: "Looked closer",
     "cursor_position": lambda given: "Asked where the pointer is",
 }
+WISHES: Mapping[str, Callable[[Values], str]] = {
+    "left_click": lambda given: "Click",
+    "right_click": lambda given: "Right-click",
+    "middle_click": lambda given: "Middle-click",
+    "double_click": lambda given: "Double-click",
+    "triple_click": lambda given: "Triple-click",
+    "left_click_drag": lambda given: "Drag",
+    "mouse_move": lambda given: "Move the pointer",
+    "scroll": lambda given: f"Scroll {given.get('scroll_direction', '')}".rstrip(),
+    "type": lambda given: f"Type “{given.get('text', '')}”",
+    "key": lambda given: f"Press {given.get('text') or 'a key'}",
+    "hold_key": lambda given: f"Hold {given.get('text') or 'a key'}",
+    "bash": lambda given: f"Run {given.get('command') or 'a new shell'}",
+    "files": lambda given: f"{str(given.get('verb') or 'use').capitalize()} {given.get('path', 'a file')}",
+    "deliver": lambda given: f"Deliver {given.get('path', 'a file')}",
+    "check": lambda given: f"Check {given.get('name') or 'the result'}",
+    "request_human": lambda given: f"Ask for help: {given.get('question') or given.get('reason') or ''}".rstrip(": "),
+    "screenshot": lambda given: "Look at the screen",
+    "zoom": lambda given: "Look closer",
+}
+"""Of what was not carried out, or not yet."""
 
 
 def _verify(event: Recorded) -> str:

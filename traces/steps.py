@@ -27,11 +27,15 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Marks:
-    """What is drawn on the picture, in its pixels. Two points or more are the path of a drag."""
+    """What is drawn on the picture, in its pixels. Two points or more are the path of a drag.
+
+    `irreversible` is the class of what has left the machine: no fork undoes it. Mostly it is empty.
+    """
 
     points: tuple[tuple[int, int], ...] = ()
     typed: str = ""
     changed: tuple[Corners, ...] = ()
+    irreversible: str = ""
 
 
 UNMARKED = Marks()
@@ -176,6 +180,7 @@ def _marks(event: Recorded) -> Marks:
         points=_points(act),
         typed=str(act.get("text") or act.get("chord") or ""),
         changed=tuple((x, y, width, height) for x, y, width, height in change.get("boxes", ())),
+        irreversible=str(act.get("irreversible") or ""),
     )
 
 

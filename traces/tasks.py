@@ -1,6 +1,8 @@
 from celery import shared_task
 
-from . import doers, jobs, storage, thumbs
+from . import doers, jobs, packing, storage, thumbs
+
+PACKING = 10.0
 
 
 @shared_task
@@ -8,6 +10,12 @@ def collect() -> None:
     """Blobs that no trace names any more, and what was made of them."""
     storage.collect(storage.default_store())
     thumbs.sweep()
+
+
+@shared_task
+def pack() -> None:
+    """A little at a time, so that those who work are not kept waiting."""
+    packing.pack(seconds=PACKING)
 
 
 @shared_task

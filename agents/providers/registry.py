@@ -3,7 +3,7 @@
 Files that begin with an underscore, and those without a Provider of their own, are none.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -12,9 +12,12 @@ from sandboxes import env
 from sandboxes.folder import defined_in
 
 from .. import providers
-from ..errors import BadTask, ProviderError
+from ..errors import AgentError, BadTask, ProviderError
 from .base import Provider
 from .pricing import Price
+
+Kept = Callable[[str], str]
+"""From the name of a key's variable to a key that is kept elsewhere; empty where there is none."""
 
 
 @cache
@@ -44,21 +47,25 @@ def read_options(kind: str, values: Mapping[str, Any]) -> Any:
         raise BadTask(f"The options of {kind} cannot be used: {error}") from None
 
 
-def make(kind: str, options: Any) -> Provider:
-    """A provider with the key that its variable holds.
+def nothing_kept(name: str) -> str:
+    return ""
+
+
+def make(kind: str, options: Any, kept: Kept = nothing_kept) -> Provider:
+    """A provider with the key that its variable holds, else the one that is `kept` under that name.
 
     Raises BadTask for a kind that does not exist, and ProviderError when the key is missing or cannot be one.
     """
     factory: Any = provider(kind)
-    made: Provider = factory(options, _key(factory.key_env))
+    made: Provider = factory(options, _key(factory.key_env, kept))
     return made
 
 
-def trouble(kind: str) -> str:
+def trouble(kind: str, kept: Kept = nothing_kept) -> str:
     """Why the provider cannot be used here; empty when it can. Raises BadTask for a kind that does not exist."""
     try:
-        _key(provider(kind).key_env)
-    except ProviderError as error:
+        _key(provider(kind).key_env, kept)
+    except AgentError as error:
         return str(error)
     return ""
 
@@ -69,15 +76,17 @@ def keys() -> list[str]:
     return [key for name in sorted(names) if (key := env.text(name).strip())]
 
 
-def _key(name: str) -> str:
+def _key(name: str, kept: Kept) -> str:
     if not name:
         return ""
     try:
-        key = env.text(name).strip()
+        key = env.text(name).strip() or kept(name)
     except env.BadSetting as error:
         raise ProviderError(str(error), permanent=True) from None
     if not key:
         raise ProviderError(
-            f"There is no key for this model: set {name}, or {name}_FILE to a file that holds it.", permanent=True
+            f"There is no key for this model: set {name}, or {name}_FILE to a file that holds it, or type it into the "
+            "settings.",
+            permanent=True,
         )
     return key

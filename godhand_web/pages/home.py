@@ -12,7 +12,6 @@ from agents.examples import EXAMPLES
 from agents.models import ENDED, RESTING, Branch, Run, State
 from sandboxes.models import ENDED as MACHINE_ENDED
 from sandboxes.models import State as MachineState
-from traces.models import Event
 from traces.queries import events_at
 from traces.steps import Step, steps_of
 
@@ -92,8 +91,7 @@ def _card(person: Person, run: Run, branch: Branch) -> Card:
 
 
 def _last_step(run: Run) -> Step | None:
-    last = Event.objects.filter(trace=run.trace_id).order_by("-seq").values_list("seq", flat=True).first()
-    steps = steps_of(events_at(run.trace_id, [last])) if last else []
+    steps = steps_of(events_at(run.trace_id, [run.trace.next_seq - 1]))
     return steps[-1] if steps else None
 
 

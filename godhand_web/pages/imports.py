@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 from traces import jobs
 from traces.errors import TraceError
 
+from .. import quotas
 from ..access import visible_jobs, visible_traces
 from ..models import User
 from .exports import Shown
@@ -47,6 +48,8 @@ def take(request: HttpRequest, file: Any) -> str:
     file.seek(0)
     if begins != ZIP:
         return "This is no zip file. Choose a bundle that was exported from a GodHand."
+    if full := quotas.no_room_on_disk(request.user.pk):
+        return full
     try:
         jobs.request_import(request.user, cast(BinaryIO, file), file.name or "")
     except TraceError as error:

@@ -3,21 +3,26 @@
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from redis.exceptions import RedisError
 
-from sandboxes import forking, lifecycle
+from sandboxes import forking, lifecycle, tagging
+from sandboxes.errors import Refused
 from sandboxes.models import Event, Screenshot, State
 from sandboxes.screenshots import path_of
 
+from .. import quotas
 from ..access import Role, changeable_or_404, machine_or_404, may_change, role_on, visible_snapshots
 from ..middleware import gate_url
 from ..tickets import issue
 from .history import line_of
+from .machine_logs import logs_of
+from .machine_resources import resources_of
 from .stages import stages
 
 FOREVER = "private, max-age=31536000, immutable"
-TABS = ("activity", "snapshots", "details")
+TABS = ("activity", "snapshots", "resources", "logs", "details")
 EVENTS_SHOWN = 200
 PICTURES_SHOWN = 60
 
@@ -40,6 +45,9 @@ def show(request: HttpRequest, machine_id: str) -> HttpResponse:
         "made_from": visible_snapshots(request.user).filter(pk=machine.made_from_id).first(),
         "tab": tab,
         "line": line_of(request.user, machine) if tab == "snapshots" else [],
+        "resources": resources_of(machine) if tab == "resources" else None,
+        "logs": logs_of(machine, request.GET.get("log", "")) if tab == "logs" else None,
+        "tags": [tag.name for tag in machine.tags.all()],
     }
     return render(request, "machines/machine.html", context)
 
@@ -49,7 +57,7 @@ def destroy(request: HttpRequest, machine_id: str) -> HttpResponse:
     machine = changeable_or_404(request.user, machine_id)
     if request.method != "POST":
         return render(request, "machines/destroy.html", {"machine": machine})
-    if lifecycle.request_destroy(machine):
+    if lifecycle.request_destroy(machine, request.user.get_username()):
         messages.success(request, f"“{machine.name}” is being destroyed.")
     else:
         messages.info(request, f"“{machine.name}” has ended already.")
@@ -59,7 +67,7 @@ def destroy(request: HttpRequest, machine_id: str) -> HttpResponse:
 @require_POST
 def stop(request: HttpRequest, machine_id: str) -> HttpResponse:
     machine = changeable_or_404(request.user, machine_id)
-    if not forking.request_stop(machine):
+    if not forking.request_stop(machine, request.user.get_username()):
         messages.error(request, f"“{machine.name}” is not running, so there is nothing to stop.")
     return redirect("machine", machine.pk)
 
@@ -67,9 +75,22 @@ def stop(request: HttpRequest, machine_id: str) -> HttpResponse:
 @require_POST
 def resume(request: HttpRequest, machine_id: str) -> HttpResponse:
     machine = changeable_or_404(request.user, machine_id)
-    if not forking.request_resume(machine):
+    if full := quotas.no_room_for_a_machine(machine.owner_id):
+        messages.error(request, full)
+    elif not forking.request_resume(machine, request.user.get_username()):
         messages.error(request, f"“{machine.name}” is not stopped, so there is nothing to resume.")
     return redirect("machine", machine.pk)
+
+
+@require_POST
+def tag(request: HttpRequest, machine_id: str) -> HttpResponse:
+    machine = changeable_or_404(request.user, machine_id)
+    try:
+        add, remove = tagging.words(request.POST.get("add", "")), tagging.words(request.POST.get("remove", ""))
+        tagging.change(machine, add, remove, request.user.get_username())
+    except Refused as error:
+        messages.error(request, str(error))
+    return redirect(f"{reverse('machine', args=[machine.pk])}?tab=details")
 
 
 @require_POST

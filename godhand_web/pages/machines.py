@@ -10,38 +10,43 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from sandboxes import lifecycle
 from sandboxes.errors import NotBuilt, SandboxError
-from sandboxes.models import ENDED, State
+from sandboxes.models import Machine
 
 from ..access import may_create, visible_machines
 from ..context import slots_used
 from ..forms import NewMachine
 from ..models import User
 from .cards import image_cards, with_pictures
+from .machine_filters import SORTS, TABS, Wanted, chosen, offered
+from .machine_resources import resources_of
 
-PER_PAGE = 200
-TABS: dict[str, list[State]] = {
-    "running": [state for state in State if state not in (*ENDED, State.STOPPED)],
-    "stopped": [State.STOPPED],
-    "ended": list(ENDED),
-}
+PER_PAGE = 50
+COLUMNS = (("name", "Name"), ("state", "State"), ("image", "Image"), ("", "Resources"), ("owner", "Owner"))
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    visible = visible_machines(request.user)
+    wanted, visible = Wanted.read(request.GET), visible_machines(request.user)
     counted = dict(visible.order_by().values_list("state").annotate(Count("pk")))
-    tab = next((name for name in TABS if name == request.GET.get("tab")), "running")
-    states = TABS[tab]
-    chosen = request.GET.get("state") if request.GET.get("state") in states else None
-    wanted = with_pictures(visible).filter(state__in=[chosen] if chosen else states)
+    found = chosen(visible, wanted).order_by(*SORTS[wanted.sort]).values_list("pk", flat=True)
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        "page": Paginator(wanted.order_by("-created_at"), PER_PAGE).get_page(request.GET.get("page")),
-        "tab": tab,
-        "chosen": chosen,
-        "filters": [(state.value, counted[state]) for state in states if counted.get(state)],
+        "page": page,
+        "rows": [resources_of(machine) for machine in in_full(list(page))],
+        "wanted": wanted,
+        "offered": offered(visible, wanted),
         "tabs": {name: sum(counted.get(state, 0) for state in its) for name, its in TABS.items()},
+        "columns": [(word, key, wanted.query(sort=key)) for key, word in COLUMNS],
+        "any": bool(counted),
+        "here": request.get_full_path(),
     }
     return render(request, "machines/index.html", context)
+
+
+def in_full(ids: list[str]) -> list[Machine]:
+    """Apart from finding them: a database works out what is shown also of the rows that it passes over."""
+    found = with_pictures(Machine.objects.all()).prefetch_related("tags").in_bulk(ids)
+    return [found[each] for each in ids if each in found]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

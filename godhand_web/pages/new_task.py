@@ -6,32 +6,46 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from agents import api
+from agents import api, schedules
 from agents.check_text import to_toml
 from agents.errors import AgentError
 from agents.examples import DEMO, EXAMPLES, Example
-from agents.models import OnHelp, Run, Task
+from agents.models import OnHelp, Task
+from agents.standing import Schedule
 from sandboxes.errors import SandboxError
-from sandboxes.models import Snapshot
 from traces.errors import TraceError
 
-from ..access import Person, may_create, task_or_404, visible_snapshots
+from ..access import Person, changeable_schedule_or_404, may_create, task_or_404
 from ..context import slots_used
 from ..models import User
 from .cards import image_cards
 from .preferences import usual_limits
+from .schedule_preview import EXAMPLES as WHEN_EXAMPLES
+from .schedule_preview import preview_of, usual_zone
 from .task_attach import Waiting, bundled, by_name, of_task, returned, uploaded
+from .task_checks import CHECK_KINDS, explained
 from .task_form import NETWORKS, SNIPPETS, NewTask
 from .task_models import Model, Option, usual
 from .task_python import in_python
+from .task_secrets import given, held
 from .task_stages import usual_seconds
+from .task_start import origins
 
-SNAPSHOTS_SHOWN = 30
+MENUS = {
+    "check_kinds": CHECK_KINDS,
+    "when_examples": WHEN_EXAMPLES,
+    "networks": NETWORKS,
+    "snippets": SNIPPETS.items(),
+    "on_help": OnHelp.choices,
+    "examples": EXAMPLES.values(),
+}
 TROUBLE = (AgentError, SandboxError, TraceError)
 
 
@@ -43,12 +57,15 @@ def new(request: HttpRequest) -> HttpResponse:
         return _page(request, form, files)
     form = NewTask(person, request.POST)
     files = _files(request, person, form)
+    secrets, trouble = given(person, request.POST)
+    if trouble:
+        form.blame(trouble)
     wants_code = "show" in request.POST
     if form.is_valid() and not wants_code:
-        run = _submitted(person, form, files)
-        if run is not None:
-            return redirect("task", run.task_id)
-    return _page(request, form, files, code=wants_code)
+        made = _made(person, form, files, secrets)
+        if made is not None:
+            return redirect(made)
+    return _page(request, form, files, secrets, code=wants_code)
 
 
 @require_POST
@@ -78,21 +95,39 @@ def maker(person: Person) -> User:
     return person
 
 
-def _submitted(person: User, form: NewTask, files: Iterable[Waiting]) -> Run | None:
+def _made(person: User, form: NewTask, files: Iterable[Waiting], secrets: dict[str, str]) -> str | None:
+    """The address of what was made of it; None when somebody refused, which the form then says."""
     attachments = {file.name: file.content for file in files}
+    call = {**form.call(), "attachments": attachments, "secrets": secrets}
     try:
-        return api.submit(person, **form.call(), attachments=attachments)
+        if form.recurs:
+            return reverse("schedule", args=[_scheduled(person, form, call).pk])
+        return reverse("task", args=[api.submit(person, **call).task_id])
     except TROUBLE as error:
         form.blame(error)
         return None
+
+
+def _scheduled(person: User, form: NewTask, call: dict[str, Any]) -> Schedule:
+    """A new one, or the one whose task is changed."""
+    data, runs = form.cleaned_data, call.pop("runs", 1)
+    facts = {"runs": runs, "catch_up": data["catch_up"]}
+    old = changeable_schedule_or_404(person, data["schedule"]) if data["schedule"] else None
+    with transaction.atomic():
+        task = api.save(old.owner if old else person, **call)
+        if old is None:
+            return schedules.make(task, data["when"], data["zone"], **facts)
+        schedules.change_task(old, task)
+        schedules.change(old, data["when"], data["zone"], name=old.name, **facts)
+    return old
 
 
 def _files(request: HttpRequest, person: User, form: NewTask) -> list[Waiting]:
     """Whatever came with the form, in the order in which it was attached."""
     form.is_valid()
     found = bundled(request.POST.getlist("bundled"))
-    for read, given in ((returned, request.POST.getlist("kept")), (uploaded, request.FILES.getlist("files"))):
-        for each in given:
+    for read, sent in ((returned, request.POST.getlist("kept")), (uploaded, request.FILES.getlist("files"))):
+        for each in sent:
             try:
                 found.append(read(person, each))  # type: ignore[arg-type]
             except TROUBLE as error:
@@ -103,7 +138,7 @@ def _files(request: HttpRequest, person: User, form: NewTask) -> list[Waiting]:
 def _begun(request: HttpRequest, person: User) -> tuple[NewTask, list[Waiting]]:
     """The form as the address asks for it: an example, another task once more, a snapshot, an image."""
     asked = request.GET
-    initial: dict[str, Any] = {"start": "image:desktop", **usual_limits(request)}
+    initial: dict[str, Any] = {"start": "image:desktop", "zone": usual_zone(person), **usual_limits(request)}
     files: list[Waiting] = []
     if asked.get("example") in EXAMPLES:
         example = EXAMPLES[asked["example"]]
@@ -111,6 +146,12 @@ def _begun(request: HttpRequest, person: User) -> tuple[NewTask, list[Waiting]]:
     elif "like" in asked:
         task = task_or_404(person, asked["like"])
         initial, files = {**initial, **_of_task(task)}, of_task(person, task)
+    if "schedule" in asked:
+        initial |= _of_schedule(changeable_schedule_or_404(person, asked["schedule"]))
+    elif "recurs" in asked:
+        initial["timing"] = "schedule"
+    if asked.get("trace") and asked.get("step"):
+        initial |= {"start": "step", "step_link": f"{asked['trace']} {asked['step']}"}
     for what in ("image", "snapshot"):
         if asked.get(what):
             initial["start"] = f"{what}:{asked[what]}"
@@ -138,6 +179,17 @@ def _of_task(task: Task) -> dict[str, Any]:
     }
 
 
+def _of_schedule(schedule: Schedule) -> dict[str, Any]:
+    return {
+        "timing": "schedule",
+        "schedule": schedule.pk,
+        "when": schedule.wording,
+        "zone": schedule.zone,
+        "catch_up": schedule.catch_up,
+        "runs": schedule.runs,
+    }
+
+
 @dataclass(frozen=True)
 class Card:
     """A model with its fields as they are filled in now."""
@@ -154,16 +206,20 @@ def _cards(form: NewTask) -> list[Card]:
     return [Card(model, bound(model.first), bound(model.more)) for model in form.models]
 
 
-def _snapshots(person: User, chosen: str) -> list[Snapshot]:
-    """The newest, and the chosen one wherever it is."""
-    visible = visible_snapshots(person).order_by("-made_at")
-    newest = list(visible[:SNAPSHOTS_SHOWN])
-    if chosen not in {row.pk for row in newest}:
-        newest = [*visible.filter(pk=chosen), *newest]
-    return newest
+def _code(person: User, form: NewTask, names: list[str], secrets: Iterable[str]) -> str:
+    data = form.cleaned_data
+    when = (data["when"], data["zone"], data["catch_up"]) if form.recurs else None
+    return in_python(person.username, form.call(), names, secrets=secrets, when=when)
 
 
-def _page(request: HttpRequest, form: NewTask, files: list[Waiting], *, code: bool = False) -> HttpResponse:
+def _page(
+    request: HttpRequest,
+    form: NewTask,
+    files: list[Waiting],
+    secrets: dict[str, str] | None = None,
+    *,
+    code: bool = False,
+) -> HttpResponse:
     assert isinstance(request.user, User)
     valid = form.is_bound and not form.errors
     chosen = str(form["start"].value() or "")
@@ -173,15 +229,14 @@ def _page(request: HttpRequest, form: NewTask, files: list[Waiting], *, code: bo
         "files": files,
         "cards": _cards(form),
         "images": [(card, usual_seconds(card.name)) for card in image_cards()],
-        "snapshots": _snapshots(request.user, chosen.removeprefix("snapshot:")),
-        "networks": NETWORKS,
-        "snippets": SNIPPETS.items(),
-        "on_help": OnHelp.choices,
-        "examples": EXAMPLES.values(),
+        "origins": origins(request.user, chosen.removeprefix("snapshot:")),
+        "secrets": held(request.user, secrets or {}),
+        "preview": preview_of(form["when"].value(), form["zone"].value()),
+        "explained": explained(form["checks"].value() or ""),
         "has_key": not form.models[0].trouble and usual(form.models) != "scripted",
         "full": slots_used() >= settings.MACHINE_SLOTS,
         "shows_code": code,
-        "code": in_python(request.user.username, form.call(), names) if valid else "",
+        "code": _code(request.user, form, names, secrets or {}) if valid else "",
     }
     wrong = form.is_bound and bool(form.errors)
-    return render(request, "tasks/new.html", context, status=400 if wrong and not code else 200)
+    return render(request, "tasks/new.html", {**MENUS, **context}, status=400 if wrong and not code else 200)

@@ -1,6 +1,7 @@
 """How the pages look and listen for this browser. Kept in cookies: it is the browser's matter, not the account's."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
@@ -9,17 +10,24 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from agents import model_keys, removal
 from agents.budget import Limits
 from agents.errors import BadTask
+from agents.standing import Webhook
+from traces.retention import Policy
 
-from ..context import KEYS_COOKIE, THEME_COOKIE
-from ..forms import Preferences
+from ..access import admin_or_404, is_admin
+from ..context import DENSITY_COOKIE, KEYS_COOKIE, MOTION_COOKIE, NOTIFY_COOKIE, THEME_COOKIE
+from ..forms import Days, Preferences
+from ..models import User
+from .keyboard import GROUPS
 from .session import own_page
 from .task_models import models_for
 
 YEAR = 365 * 24 * 3600
 LIMITS_COOKIE = "godhand-limits"
 LIMITED = ("steps", "minutes", "money")
+NOTICES_SHOWN = 5
 
 
 def remember(response: HttpResponse, cookie: str, value: str, default: str) -> None:
@@ -32,17 +40,58 @@ def remember(response: HttpResponse, cookie: str, value: str, default: str) -> N
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return page(request, Preferences())
     form = Preferences(request.POST)
-    if request.method != "POST" or not form.is_valid():
-        context = {"form": form, "limits": usual_limits(request), "models": models_for(request.user)}
-        return render(request, "settings.html", context, status=400 if request.method == "POST" else 200)
+    if not form.is_valid():
+        return page(request, form, status=400)
     response = redirect("settings")
     limits = [form.cleaned_data[name] or getattr(Limits(), name) for name in LIMITED]
     remember(response, LIMITS_COOKIE, written(limits), written(getattr(Limits(), name) for name in LIMITED))
     remember(response, THEME_COOKIE, form.cleaned_data["theme"], "system")
     remember(response, KEYS_COOKIE, form.cleaned_data["keys"], "on")
+    remember(response, DENSITY_COOKIE, form.cleaned_data["density"] or "comfortable", "comfortable")
+    remember(response, MOTION_COOKIE, form.cleaned_data["motion"] or "system", "system")
+    told = [name for name in ("help", "end") if form.cleaned_data[f"notify_{name}"]]
+    remember(response, NOTIFY_COOKIE, " ".join(told), "")
     messages.success(request, "Saved for this browser.")
     return response
+
+
+def page(request: HttpRequest, form: Preferences, *, status: int = 200, **more: Any) -> HttpResponse:
+    """All of the settings. `more` is what another form on it has to say."""
+    assert isinstance(request.user, User)
+    hook = Webhook.objects.filter(owner=request.user).first()
+    sent = form.data if form.is_bound else None
+    context = {
+        "form": form,
+        "limits": {name: sent.get(name, "") for name in LIMITED} if sent else usual_limits(request),
+        "models": models_for(request.user),
+        "may_set_keys": is_admin(request.user),
+        "kept_keys": model_keys.stored(),
+        "set_keys": {name for name in model_keys.names() if model_keys.from_environment(name)},
+        "hook": hook,
+        "hook_url": hook.url if hook else "",
+        "notices": hook.notices.all()[:NOTICES_SHOWN] if hook else (),
+        "policy": Policy.of_settings(),
+        "days": Days(initial=dict(zip(("traces", "pictures"), removal.chosen_days(), strict=True))),
+        "installed_days": (settings.TRACE_DAYS, settings.PICTURE_DAYS),
+        "export_days": settings.EXPORT_DAYS,
+        "key_groups": GROUPS,
+    }
+    return render(request, "settings.html", {**context, **more}, status=status)
+
+
+@require_POST
+def retention(request: HttpRequest) -> HttpResponse:
+    """For the whole installation."""
+    admin_or_404(request.user)
+    days = Days(request.POST)
+    if not days.is_valid():
+        return page(request, Preferences(), status=400, days=days)
+    removal.choose_days(days.cleaned_data["traces"], days.cleaned_data["pictures"])
+    messages.success(request, "Saved. The next sweep goes by it; Space shows what that takes.")
+    return redirect("settings")
 
 
 def written(limits: Iterable[float]) -> str:

@@ -17,6 +17,7 @@ from traces.models import Blob, Event, Job, JobState, Share, Trace
 
 from ..access import changeable_trace_or_404, own_share_or_404
 from ..models import User
+from ..qr import square
 from .share_form import LIFETIMES, ForHowLong, What
 
 USUAL = (1280, 800)
@@ -94,6 +95,7 @@ def page(
         "said": form.data if form else {"lifetime": "7d"},
         "lifetimes": LIFETIMES,
         "link": link,
+        "square": square(link) if link else None,
     }
     return render(request, "shares/share.html", context, status=status)
 

@@ -12,7 +12,8 @@ from sandboxes import forking
 from sandboxes.errors import Refused, SandboxError
 from sandboxes.models import Machine, State
 
-from ..access import changeable_or_404, snapshot_or_404
+from .. import quotas
+from ..access import changeable_or_404, changeable_snapshot_or_404, snapshot_or_404
 from ..forms import TakeSnapshot
 from ..models import User
 
@@ -25,6 +26,8 @@ def take(request: HttpRequest, machine_id: str) -> HttpResponse:
         messages.error(request, str(form.errors["label"][0]))
     elif machine.state != State.READY:
         messages.error(request, f"“{machine.name}” is not running, so there is nothing to save.")
+    elif full := quotas.no_room_on_disk(machine.owner_id):
+        messages.error(request, full)
     else:
         forking.request_snapshot(machine, form.cleaned_data["label"] or usual_label(request))
         messages.success(request, "The snapshot is being taken; the desktop stands still for a moment.")
@@ -62,7 +65,7 @@ def go_back(request: HttpRequest, machine_id: str, snapshot_id: str) -> HttpResp
 @require_POST
 def delete(request: HttpRequest, machine_id: str, snapshot_id: str) -> HttpResponse:
     machine = changeable_or_404(request.user, machine_id)
-    snapshot = snapshot_or_404(request.user, snapshot_id)
+    snapshot = changeable_snapshot_or_404(request.user, snapshot_id)
     try:
         size = forking.request_delete(snapshot)
         messages.success(request, f"“{snapshot.label}” is deleted; that gives back {filesizeformat(size)}.")

@@ -8,7 +8,7 @@ from agents.models import Run, Task
 from agents.providers import registry
 
 from ..access import may_change_task, run_or_404, task_or_404, visible_snapshots
-from .task_files import delivered, given
+from .task_files import given
 from .task_view import RunView, with_last_pictures
 from .trace_answers import html
 
@@ -41,7 +41,7 @@ def _run(request: HttpRequest, run: Run) -> HttpResponse:
     tab = next((name for name in TABS if name == request.GET.get("tab")), TABS[0])
     task = run.task
     siblings = list(task.runs.order_by("created_at").values_list("pk", flat=True))
-    files_in, files_out = given(task), delivered(view.branch)
+    files_in, files_out = given(task), view.files
     context = {
         "view": view,
         "task": task,

@@ -6,11 +6,13 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from agents import schedules
 from agents.api import LONGEST_GOAL, MOST_RUNS
 from agents.budget import Limits
 from agents.errors import BadTask
 from agents.models import OnHelp
 from agents.providers import registry
+from agents.timing import rule as timing_rule
 from agents.verify import parse_checks
 from sandboxes.images import store
 from sandboxes.network import Policy
@@ -18,6 +20,7 @@ from sandboxes.network import Policy
 from ..access import visible_snapshots
 from ..models import User
 from .task_models import Model, chosen_options, models_for, usual
+from .task_start import NoStart, step_of
 
 NETWORKS = (
     ("off", "Off", "Reaches nobody"),
@@ -47,7 +50,13 @@ PLACES = (
     ("snapshot:", "start"),
     ("on_help:", "on_help"),
     ("check", "checks"),
+    ("secrets:", "secrets"),
+    ("schedule:", "when"),
+    ("zone:", "zone"),
 )
+
+
+OWN_WORDS = ("secrets", "when", "zone")
 
 
 class NewTask(forms.Form):
@@ -70,6 +79,13 @@ class NewTask(forms.Form):
     checks = forms.CharField(required=False, max_length=100_000, strip=False)
     attachments = forms.Field(required=False)
     keep_machine = forms.BooleanField(required=False)
+    step_link = forms.CharField(required=False, max_length=500)
+    secrets = forms.Field(required=False)
+    timing = forms.ChoiceField(choices=[("now", "Now"), ("schedule", "On a schedule")], required=False, initial="now")
+    when = forms.CharField(required=False, max_length=timing_rule.LONGEST, strip=False)
+    zone = forms.CharField(required=False, max_length=60)
+    catch_up = forms.BooleanField(required=False)
+    schedule = forms.CharField(required=False, max_length=40)
 
     def __init__(self, person: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -85,7 +101,27 @@ class NewTask(forms.Form):
             return {"snapshot": name}
         if what == "image" and name in {image.name for image in store.built()}:
             return {"image": name}
+        if what == "step":
+            return self._from_step()
         raise ValidationError("That is not there any more; choose something else to start from.")
+
+    def _from_step(self) -> dict[str, str]:
+        try:
+            snapshot, _ = step_of(self.person, self.data.get("step_link", ""))
+        except NoStart as error:
+            self.add_error("step_link", str(error))
+            return {}
+        return {"snapshot": snapshot.pk}
+
+    def clean_when(self) -> str:
+        """Only where it counts: what was typed before the task was to start at once is nobody's mistake."""
+        text: str = self.cleaned_data["when"]
+        if self.data.get("timing") == "schedule":
+            try:
+                schedules.understood(text, self.data.get("zone", ""))
+            except BadTask as error:
+                self.blame(error)
+        return text
 
     def clean_checks(self) -> str:
         text: str = self.cleaned_data["checks"]
@@ -125,8 +161,13 @@ class NewTask(forms.Form):
     def blame(self, error: Exception) -> None:
         """What is refused after all of this, at the field that it is about."""
         text = str(error)
-        found = next((field for start, field in PLACES if text.lower().startswith(start.lower())), None)
-        self.add_error(found, text)
+        start, found = next((each for each in PLACES if text.lower().startswith(each[0].lower())), ("", None))
+        told = text.removeprefix(start).strip() if found in OWN_WORDS else text
+        self.add_error(found, told[:1].upper() + told[1:])
+
+    @property
+    def recurs(self) -> bool:
+        return self.cleaned_data.get("timing") == "schedule"
 
     def call(self) -> dict[str, Any]:
         """The arguments of `agents.api.submit`, but for the owner and the attachments; what is usual is left out."""

@@ -12,12 +12,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
+from agents import model_keys
 from agents.errors import AgentError, BadTask
 from agents.providers import registry
 from agents.providers.base import Provider
 from agents.turns import Said
 
-from ..access import Person, may_name_services
+from ..access import Person, admin_or_404, may_name_services
 from ..models import User
 
 Widget = Literal["text", "area", "number", "choice", "switch"]
@@ -116,7 +117,7 @@ def chosen_options(model: Model, given: Mapping[str, str]) -> dict[str, Any]:
 def _model(kind: str, made: type[Provider], person: Person) -> Model:
     options = tuple(_options(kind, made, person))
     first = tuple(option for number, option in enumerate(options) if option.needed or not number)
-    trouble = registry.trouble(kind)
+    trouble = registry.trouble(kind, model_keys.of)
     needed = {field.name for field in fields(made.Options) if _is_needed(field)}  # type: ignore[attr-defined]
     if not trouble and needed - {option.name for option in options}:
         trouble = NOT_YOURS
@@ -150,6 +151,25 @@ def _is_needed(field: "Field[Any]") -> bool:
 
 
 @require_POST
+def key(request: HttpRequest, kind: str) -> HttpResponse:
+    """Kept or forgotten. It goes one way: no page ever shows it."""
+    person = admin_or_404(request.user)
+    made = registry.kinds().get(kind)
+    try:
+        if made is None or not made.key_env:
+            raise BadTask("There is no model with such a key.")
+        if "forget" in request.POST:
+            model_keys.forget(made.key_env)
+            messages.success(request, f"The key of {made.label} is forgotten.")
+        else:
+            model_keys.keep(made.key_env, request.POST.get("key", ""), person)
+            messages.success(request, f"The key of {made.label} is kept, sealed. Ask it one word to see that it works.")
+    except BadTask as error:
+        messages.error(request, str(error))
+    return redirect("settings")
+
+
+@require_POST
 def test(request: HttpRequest, kind: str) -> HttpResponse:
     """One tiny question through the provider; what the service said is shown as it is."""
     assert isinstance(request.user, User)
@@ -159,7 +179,7 @@ def test(request: HttpRequest, kind: str) -> HttpResponse:
             raise BadTask(model.trouble if model else f"There is no provider “{kind[:40]}”.")
         options = chosen_options(model, request.POST.dict())
         limit = {"timeout": PATIENCE} if "timeout" in {option.name for option in model.options} else {}
-        made = registry.make(kind, registry.read_options(kind, {**options, **limit}))
+        made = registry.make(kind, registry.read_options(kind, {**options, **limit}), model_keys.of)
         reply = made.complete("", [Said((ONE_WORD,))], (), desktop=False)
     except AgentError as error:
         messages.error(request, str(error))

@@ -15,6 +15,7 @@ from sandboxes import forking
 from sandboxes.errors import SandboxError
 from sandboxes.models import State as MachineState
 
+from .. import quotas
 from ..access import changeable_run_or_404, run_or_404
 from ..forms import TakeSnapshot
 from . import machine as machine_pages
@@ -61,6 +62,11 @@ def pause(request: HttpRequest, task_id: str, run_id: str) -> HttpResponse:
 @require_POST
 def resume(request: HttpRequest, task_id: str, run_id: str) -> HttpResponse:
     return _to_all(request, task_id, run_id, lifecycle.request_resume, "It goes on.")
+
+
+@require_POST
+def step(request: HttpRequest, task_id: str, run_id: str) -> HttpResponse:
+    return _to_all(request, task_id, run_id, lifecycle.request_step, "One step further, and then it rests.")
 
 
 def _to_all(request: HttpRequest, task_id: str, run_id: str, verb: Callable[[Branch], bool], done: str) -> HttpResponse:
@@ -112,6 +118,8 @@ def snapshot(request: HttpRequest, task_id: str, run_id: str) -> HttpResponse:
         messages.error(request, first_error(form))
     elif branch.machine is None or branch.machine.state != MachineState.READY:
         messages.error(request, "There is no desktop now, so there is nothing to save.")
+    elif full := quotas.no_room_on_disk(run.task.owner_id):
+        messages.error(request, full)
     else:
         forking.request_snapshot(branch.machine, form.cleaned_data["label"] or usual_label(request))
         messages.success(request, "The snapshot is being taken; the desktop stands still for a moment.")

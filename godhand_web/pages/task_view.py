@@ -1,8 +1,10 @@
 """A run as its page shows it: who drives, what was done lately, what it has used up, and what came of it."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from hashlib import blake2b
 
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import Http404
@@ -13,18 +15,20 @@ from agents.budget import Limits
 from agents.models import DRIVEN, Branch, Note, Run, State, Wish
 from sandboxes.models import Machine, Snapshot
 from sandboxes.models import State as MachineState
-from traces.events import Kind
+from traces.events import Kind, Recorded
 from traces.models import Event
-from traces.queries import Totals, events_up_to, head_of, path_totals
+from traces.queries import Totals, events_up_to, path_totals
 from traces.steps import Status, Step, steps_of
 
 from ..access import Person, may_change_task, role_on
 from .task_doing import Doing, doing
+from .task_files import File, delivered
+from .task_intent import Intent, intent
 from .task_outcome import Outcome, outcome
 from .task_stages import Stage, position, stages
 from .trace_links import Links
 
-EVENTS_READ = 120
+MORE_READ = 20
 STEPS_SHOWN = 60
 LAST = 2**62
 
@@ -70,8 +74,8 @@ class Shown:
 class RunView:
     """One branch of a run: the first, unless another is asked for."""
 
-    def __init__(self, person: Person, run: Run, branch: str = "") -> None:
-        self.person, self.run, self.task, self.trace = person, run, run.task, run.trace
+    def __init__(self, person: Person, run: Run, branch: str = "", *, most: int = STEPS_SHOWN) -> None:
+        self.person, self.run, self.task, self.trace, self.most = person, run, run.task, run.trace, most
         mine = run.branches.select_related("machine", "snapshot")
         self.branches: list[Branch] = list(mine)
         found = next((each for each in self.branches if each.name == branch or not branch), None)
@@ -115,17 +119,44 @@ class RunView:
         return self.branch.state in DRIVEN and self.branch.wish == Wish.PAUSE
 
     @cached_property
+    def events(self) -> list[Recorded]:
+        """The last first."""
+        return events_up_to(self.trace.pk, self.branch.name, LAST, 2 * self.most + MORE_READ)
+
+    @cached_property
+    def known_steps(self) -> list[Step]:
+        """Some more than are shown."""
+        return steps_of(self.events)
+
+    @cached_property
     def steps(self) -> list[Shown]:
         """The last ones, in order."""
-        events = events_up_to(self.trace.pk, self.branch.name, LAST, EVENTS_READ)
-        found = steps_of(events)[-STEPS_SHOWN:]
         number = self.totals.steps
         shown = []
-        for step in reversed(found):
+        for step in reversed(self.known_steps[-self.most :]):
             counts = step.kind == Kind.ACTION and step.event.started_at is not None
             shown.append(self._shown(step, number if counts else None))
             number -= counts
         return shown[::-1]
+
+    @cached_property
+    def intent(self) -> Intent | None:
+        return intent(self.branch, self.known_steps, self.totals.steps + 1)
+
+    @property
+    def next_act(self) -> str:
+        """What a branch that rests does first when it goes on."""
+        return self.intent.words if self.intent and self.resumable else ""
+
+    @cached_property
+    def rest(self) -> str:
+        """Another one once something but its steps has changed."""
+        branches = [(one.name, one.state, one.wish, one.question, one.detail, one.limits) for one in self.branches]
+        machine = (self.machine.pk, self.machine.state) if self.machine else None
+        said = [note.pk for note in self.unheard]
+        made = [one.pk for one in self.snapshots], [file.sha256 for file in self.files]
+        words = json.dumps([branches, machine, said, made, self.task.limits], default=str)
+        return blake2b(words.encode(), digest_size=6).hexdigest()
 
     @property
     def newest_first(self) -> list[Shown]:
@@ -147,8 +178,10 @@ class RunView:
 
     @cached_property
     def totals(self) -> Totals:
-        head = head_of(self.trace.pk, self.branch.name)
-        return path_totals(self.trace.pk, head) if head else Totals(0, 0, 0.0)
+        """A branch that is alone has all of its trace."""
+        if len(self.branches) == 1:
+            return Totals(self.trace.steps, self.trace.tokens, self.trace.cost)
+        return path_totals(self.trace.pk, self.events[0].id) if self.events else Totals(0, 0, 0.0)
 
     @cached_property
     def limits(self) -> Limits:
@@ -195,9 +228,13 @@ class RunView:
         found = seen.order_by("-seq").values_list("after", flat=True).first()
         return self.links.picture(found) if found else ""
 
-    @property
-    def unheard(self) -> QuerySet[Note]:
-        return Note.objects.filter(branch=self.branch, heard=False).select_related("author")
+    @cached_property
+    def unheard(self) -> list[Note]:
+        return list(Note.objects.filter(branch=self.branch, heard=False).select_related("author"))
+
+    @cached_property
+    def files(self) -> list[File]:
+        return delivered(self.branch)
 
     @cached_property
     def snapshots(self) -> list[Snapshot]:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from agents.models import DRIVEN, RESTING, Run, State, Task
+from agents.standing import Schedule
 
 from ..access import visible_tasks
 from .task_view import with_last_pictures
@@ -71,6 +72,7 @@ def with_facts(tasks: QuerySet[Any]) -> QuerySet[Any]:
         cost=Sum("runs__trace__cost"),
         steps=Sum("runs__trace__steps"),
         last_at=Max("runs__created_at"),
+        recurs=Subquery(Schedule.objects.filter(task=OuterRef("pk")).values("pk")[:1]),
     )
     return found
 

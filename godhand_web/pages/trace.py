@@ -14,6 +14,7 @@ from traces.models import Trace
 from ..access import trace_or_404
 from . import trace_answers as answers
 from . import trace_files as files
+from .branches import fork_address
 from .trace_links import Links, Wanted, elsewhere
 from .trace_view import TraceView
 
@@ -39,19 +40,21 @@ def seen(view: View) -> View:
 @seen
 def show(request: HttpRequest, trace: Trace) -> HttpResponse:
     links = Links(address(trace.pk), Wanted.read(request.GET))
-    view = TraceView(trace, links, remarks=True, socket=f"/ws/traces/{trace.pk}/")
+    fork = fork_address(request.user, trace)
+    view = TraceView(trace, links, remarks=True, socket=f"/ws/traces/{trace.pk}/", fork=fork)
     others = {name: elsewhere(f"{name}_trace", trace.pk) for name in OTHERS}
     return answers.html(request, "traces/trace.html", {"view": view, "trace": trace, "others": others})
 
 
 @seen
 def details(request: HttpRequest, trace: Trace, seq: int) -> HttpResponse:
-    return answers.details(request, trace, seq, base=address(trace.pk), remarks=True)
+    fork = fork_address(request.user, trace)
+    return answers.details(request, trace, seq, base=address(trace.pk), remarks=True, fork=fork)
 
 
 @seen
 def tree(request: HttpRequest, trace: Trace) -> HttpResponse:
-    return answers.tree(request, trace, base=address(trace.pk))
+    return answers.tree(request, trace, base=address(trace.pk), fork=fork_address(request.user, trace))
 
 
 path = seen(answers.path)

@@ -15,7 +15,7 @@ from .trace_branches import is_live
 from .trace_details import Details
 from .trace_links import TABS, Links, Wanted, number
 from .trace_rows import run_view
-from .trace_steps import cards, path_data
+from .trace_steps import cards, path_data, times
 from .trace_view import TraceView
 
 MOST_STEPS = 100
@@ -31,6 +31,7 @@ class DetailView:
     links: Links
     details: Details
     remarks: bool = False
+    fork: str = ""
     tabs: ClassVar[tuple[str, ...]] = TABS
 
     @property
@@ -48,7 +49,7 @@ def path(request: HttpRequest, trace: Trace) -> HttpResponse:
     steps = shape.path(request.GET.get("branch", ""))
     if not steps:
         raise Http404
-    return JsonResponse(path_data(steps, shape))
+    return JsonResponse({"at": times(trace.pk, steps)} if "times" in request.GET else path_data(steps, shape))
 
 
 def steps(request: HttpRequest, trace: Trace) -> HttpResponse:
@@ -59,12 +60,14 @@ def steps(request: HttpRequest, trace: Trace) -> HttpResponse:
     return JsonResponse({"steps": [card.as_json() for card in cards(trace.pk, numbers)]})
 
 
-def details(request: HttpRequest, trace: Trace, seq: int, *, base: str, remarks: bool = False) -> HttpResponse:
+def details(
+    request: HttpRequest, trace: Trace, seq: int, *, base: str, remarks: bool = False, fork: str = ""
+) -> HttpResponse:
     found = cards(trace.pk, {seq: 0})
     if not found:
         raise Http404
     wanted = Wanted.read(with_step(request.GET, seq))
-    view = DetailView(trace, Links(base, wanted), Details(trace.pk, found[0]), remarks)
+    view = DetailView(trace, Links(base, wanted), Details(trace.pk, found[0]), remarks, fork)
     return html(request, "traces/_detail.html", {"view": view})
 
 
@@ -74,9 +77,9 @@ def with_step(query: QueryDict, seq: int) -> QueryDict:
     return changed
 
 
-def tree(request: HttpRequest, trace: Trace, *, base: str) -> HttpResponse:
+def tree(request: HttpRequest, trace: Trace, *, base: str, fork: str = "") -> HttpResponse:
     """The rows around the current step, or only those of the run that is opened."""
-    view = TraceView(trace, Links(base, Wanted.read(request.GET)))
+    view = TraceView(trace, Links(base, Wanted.read(request.GET)), fork=fork)
     if view.wanted.opened and "run" in request.GET:
         run = run_view(trace.pk, view.outline, view.branches, view.wanted)
         return html(request, "traces/_rows.html", {"view": view, "tree": run, "run": request.GET["open"]})

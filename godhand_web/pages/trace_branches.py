@@ -5,12 +5,26 @@ from dataclasses import dataclass
 
 from django.db.models import Sum
 
+from agents.models import Branch
 from traces.events import Kind, Outcome
 from traces.models import Event, Trace
 from traces.outline import Outline
 from traces.steps import Status, Step
 
 LIVE = ("queued", "provisioning", "booting", "running", "paused", "needs_help", "human_control", "finishing")
+
+GOING = ("provisioning", "running")
+STATES = {
+    "queued": ("clock", "queued"),
+    "paused": ("circle-pause", "paused"),
+    "needs_help": ("hand-helping", "needs help"),
+    "human_control": ("hand", "human"),
+    "succeeded": ("circle-check", "succeeded"),
+    "failed": ("circle-x", "failed"),
+    "cancelled": ("circle-slash", "cancelled"),
+    "infra_error": ("unplug", "broken"),
+}
+"""Icon and word of a branch that its steps say nothing about."""
 
 
 def is_live(trace: Trace) -> bool:
@@ -35,11 +49,14 @@ class BranchCard:
     cost: float
     tokens: int
     winner: bool
+    state: str = ""
 
     @property
     def icon(self) -> str:
         if self.winner:
             return "trophy"
+        if self.tone == "" and self.state in STATES:
+            return STATES[self.state][0]
         return {"pass": "circle-check", "fail": "circle-x", "run": "circle-dot", "human": "hand"}.get(self.tone, "")
 
     @property
@@ -47,7 +64,7 @@ class BranchCard:
         if self.winner:
             return "winner"
         words = {"pass": "passed", "fail": "failed", "run": "running", "human": "human"}
-        word = words.get(self.tone, "")
+        word = words.get(self.tone) or STATES.get(self.state, ("", ""))[1]
         return f"{word} {self.passed}/{self.checked}" if self.checked and self.tone in ("pass", "fail") else word
 
     @property
@@ -59,26 +76,33 @@ class BranchCard:
 def branch_cards(trace: Trace, outline: Outline) -> dict[str, BranchCard]:
     verdicts = {step.branch: step for step in outline.steps if step.kind == Kind.VERIFY}
     chosen = winners(outline)
-    spent = spending(trace.pk)
+    spent, known = spending(trace.pk), states(trace)
     made = {}
     for lane in outline.lanes:
         head, verdict = outline.by_id[lane.last], verdicts.get(lane.branch)
         outcomes = [finding["outcome"] for finding in verdict.event.data["findings"]] if verdict else []
         cost, tokens = spent.get(lane.branch, (0.0, 0))
+        state = known.get(lane.branch, "")
         made[lane.branch] = BranchCard(
             name=lane.branch,
             order=lane.order,
             first=outline.by_id[lane.first].seq,
             head=head.seq,
             steps=outline.numbers[head.id],
-            tone=tone(head, verdict, live=is_live(trace)),
+            tone=tone(head, verdict, live=state in GOING if state else is_live(trace)),
             passed=outcomes.count(Outcome.PASSED),
             checked=len(outcomes),
             cost=cost,
             tokens=tokens,
             winner=lane.branch in chosen,
+            state=state,
         )
     return made
+
+
+def states(trace: Trace) -> dict[str, str]:
+    """Of every branch of its run, also of those without a step; of a trace without a run there are none."""
+    return dict(Branch.objects.filter(run__trace=trace.pk).values_list("name", "state"))
 
 
 def tone(head: Step, verdict: Step | None, *, live: bool) -> str:

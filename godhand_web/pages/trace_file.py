@@ -26,6 +26,7 @@ from traces.payloads import Sha256
 from traces.queries import stored
 from traces.rows import rows
 from traces.steps import Status, Step
+from traces.storage import default_store
 from traces.thumbs import SHEET, sheet, thumbnail
 
 from .. import inlining
@@ -40,7 +41,7 @@ from .trace_view import TraceView
 SCRIPT = "js/pages/file.js"
 STYLES = (
     *("fonts", "tokens", "base", "shell", "parts", "overlays", "forms", "lists", "pages", "shares"),
-    *("trace", "trace-stage", "trace-film", "trace-tree", "trace-detail", "file"),
+    *("trace", "trace-stage", "trace-film", "trace-window", "trace-tree", "trace-detail", "file"),
 )
 WITHOUT_NOTES = tuple(tab for tab in TABS if tab != "notes")
 LARGEST_FILE = 2 << 20
@@ -128,6 +129,8 @@ def replicated(material: Material, source: Trace, progress: Progress) -> Trace:
         events.append(event)
         held |= {sha256: material.blob(sha256) for sha256 in material.named(event)}
         progress.advance()
+    for one in held.values():
+        default_store().add(one.read(), one.media_type)
     blobs = [
         Blob(sha256=sha256, media_type=one.media_type, size=one.size, width=one.width, height=one.height)
         for sha256, one in held.items()

@@ -194,6 +194,8 @@ class Desk:
 
 def badges(step: Step) -> list[Badge]:
     found = [STATUSES[step.status]] if step.status in STATUSES and step.kind != Kind.VERIFY else []
+    if step.marks.irreversible:
+        found.append(Badge("wait", "send", f"left the machine: {step.marks.irreversible}", brief=True))
     if step.kind == Kind.SNAPSHOT:
         found.append(Badge("", "memory-stick", f"keeps {step.event.data.get('keeps', '')}", brief=True))
     if step.kind == Kind.VERIFY:

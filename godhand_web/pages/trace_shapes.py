@@ -9,9 +9,12 @@ from traces.steps import Corners, Step
 
 Size = tuple[int, int]
 Value = str | float
+Place = tuple[float, float, float, float]
+"""Left, top, width and height."""
 
 USUAL: Size = (1280, 800)
 LONGEST = 48
+ROWS = 24
 TONES = {Outcome.PASSED: ("pass", "✓"), Outcome.FAILED: ("fail", "✗"), Outcome.ERRORED: ("wait", "!")}
 
 
@@ -31,6 +34,7 @@ class Pen:
 
     size: Size
     shapes: list[Shape] = field(default_factory=list)
+    labels: list[Place] = field(default_factory=list)
 
     def length(self, pixels: float) -> float:
         """As long as `pixels` are on a picture of the usual size."""
@@ -59,10 +63,19 @@ class Pen:
         height, letter, pad = self.length(30), self.length(11.4), self.length(8)
         width = round(wide(text) * letter + 2 * pad, 1)
         left = max(0.0, min(x, self.size[0] - width))
-        top = max(0.0, min(y - height, self.size[1] - height))
+        top = self._free(left, max(0.0, min(y - height, self.size[1] - height)), width, height)
         self.add("rect", f"tag {look}", x=left, y=top, width=width, height=height, rx=self.length(5))
         baseline = round(top + height * 0.7, 1)
         self.add("text", f"tag {look}", text, x=left + pad, y=baseline, font_size=self.length(19))
+
+    def _free(self, left: float, top: float, width: float, height: float) -> float:
+        """The nearest height at which the label covers no other one; as it is when the picture is full of them."""
+        pitch = height + self.length(2)
+        tops = [round(top + side * rows * pitch, 1) for rows in range(ROWS) for side in (1, -1)]
+        inside = [each for each in tops if 0 <= each <= self.size[1] - height]
+        free = next((each for each in inside if not any(_meet(left, each, width, other) for other in self.labels)), top)
+        self.labels.append((left, free, width, height))
+        return free
 
     def number(self, x: float, y: float, number: int) -> None:
         """In a pill around that point."""
@@ -72,6 +85,11 @@ class Pen:
         look, left, top = "tag number", round(x - width / 2, 1), round(y - height / 2, 1)
         self.add("rect", look, x=left, y=top, width=width, height=height, rx=round(height / 2, 1))
         self.add("text", look, str(number or ""), x=x, y=round(y + height * 0.22, 1), font_size=self.length(19))
+
+
+def _meet(left: float, top: float, width: float, other: Place) -> bool:
+    x, y, its_width, height = other
+    return left < x + its_width and x < left + width and abs(top - y) < height
 
 
 def wide(text: str) -> int:

@@ -93,6 +93,19 @@ def since(step: Step, began: datetime | None) -> int | None:
     return round((step.at - began).total_seconds() * 1000) if step.at and began else None
 
 
+def times(trace_id: str, path: Sequence[Step]) -> list[int]:
+    """When each step of a path was: milliseconds after the one before, the first after the beginning of the trace."""
+    began, last, found = beginning(trace_id), 0, []
+    events = Event.objects.filter(trace=trace_id, branch__in={step.branch for step in path})
+    ends = {seq: ended or started for seq, ended, started in events.values_list("seq", "ended_at", "started_at")}
+    for step in path:
+        at = ends.get(step.seq)
+        now = max(last, round((at - began).total_seconds() * 1000)) if at and began else last
+        found.append(now - last)
+        last = now
+    return found
+
+
 def sizes(shas: Iterable[Sha256 | None]) -> dict[str, Size]:
     wanted = {sha for sha in shas if sha}
     found = Blob.objects.filter(pk__in=wanted, width__gt=0, height__gt=0).values_list("pk", "width", "height")

@@ -14,7 +14,7 @@ from traces.search import Found, search
 from traces.steps import Status, Step
 from traces.thumbs import COLUMNS, SHEET, TILE_HEIGHT, TILE_WIDTH
 
-from .trace_branches import BranchCard, branch_cards, is_live
+from .trace_branches import BranchCard, branch_cards, is_live, states
 from .trace_details import Details
 from .trace_links import TABS, VIEWS, Links, Wanted
 from .trace_rows import TreeView, tree_view
@@ -26,14 +26,15 @@ AROUND = 30
 
 class TraceView:
     """`remarks`: the visitor may write some. `socket` is where hints come from while the run goes on; without one the
-    page looks again by itself.
+    page looks again by itself. `fork` is where the visitor begins branches, if anywhere.
     """
 
     tabs: tuple[str, ...] = TABS
     views: tuple[str, ...] = VIEWS
 
-    def __init__(self, trace: Trace, links: Links, *, remarks: bool = False, socket: str = "") -> None:
+    def __init__(self, trace: Trace, links: Links, *, remarks: bool = False, socket: str = "", fork: str = "") -> None:
         self.trace = trace
+        self.fork = fork
         self.remarks = remarks
         self.live = is_live(trace)
         self.socket = socket if self.live else ""
@@ -132,6 +133,15 @@ class TraceView:
     @property
     def last(self) -> Step | None:
         return self.path[-1] if self.path else None
+
+    @cached_property
+    def waiting(self) -> list[tuple[str, str]]:
+        """Names and states of branches that have not made a step yet."""
+        return [(name, state) for name, state in states(self.trace).items() if name not in self.branches]
+
+    @property
+    def branch_count(self) -> int:
+        return len(self.branches) + len(self.waiting)
 
     @property
     def fewer(self) -> bool:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from functools import lru_cache
 
 from django import template
 from django.templatetags.static import static
@@ -39,6 +39,7 @@ LOOKS = {
 
 
 @register.simple_tag
+@lru_cache
 def icon(name: str) -> SafeString:
     return format_html(
         '<svg class="icon" aria-hidden="true" focusable="false"><use href="{}#{}"></use></svg>', static(SPRITE), name
@@ -50,9 +51,21 @@ def look(state: str) -> Look:
     return LOOKS[State(state)]
 
 
-@register.inclusion_tag("parts/state.html")
-def state(value: str) -> dict[str, Any]:
-    return {"look": look(value)}
+@lru_cache
+def chip(look: Look) -> SafeString:
+    return format_html('<span class="chip {}">{}{}</span>', look.tone, icon(look.icon), look.word)
+
+
+@register.simple_tag
+def state(value: str) -> SafeString:
+    return chip(look(value))
+
+
+@register.simple_tag
+def since(at: datetime) -> SafeString:
+    """How long ago, with the moment itself: pages have many of them."""
+    moment = f"{at:%-d %b %Y, %H:%M:%S} UTC"
+    return format_html('<time datetime="{}" data-elapsed title="{}">{}</time>', at.isoformat(), moment, elapsed(at))
 
 
 @register.filter

@@ -1,25 +1,16 @@
 """Words for traces: the states of runs, times, money, and addresses."""
 
-import re
-from functools import cache
-from pathlib import Path
-from posixpath import dirname, normpath
 from typing import Any
 
 from django import template
-from django.contrib.staticfiles import finders
-from django.templatetags.static import static
-from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from traces.models import Trace
 
 from ..pages.trace_details import cut as shortened
-from .godhand import Look, spoken
+from .godhand import Look, chip, spoken
 
 register = template.Library()
-
-IMPORT = re.compile(r'^import [^;]*?"(\.[^"]+)";', re.MULTILINE)
 
 LOOKS = {
     "queued": Look("clock", "Queued", "wait"),
@@ -43,9 +34,17 @@ def run_look(state: str) -> Look:
     return LOOKS.get(state, NONE)
 
 
-@register.inclusion_tag("parts/state.html")
-def run_state(value: str) -> dict[str, Any]:
-    return {"look": run_look(value)}
+@register.simple_tag
+def run_state(value: str) -> SafeString:
+    return chip(run_look(value))
+
+
+@register.simple_tag
+def outcome(trace: Trace, branches: Any) -> SafeString:
+    """The state of its run; of a trace without one, what its checks say."""
+    tones = {card.tone for card in branches.values()} if isinstance(branches, dict) and not trace.state else set()
+    checked = "succeeded" if "pass" in tones else "failed" if "fail" in tones else ""
+    return run_state(trace.state or checked)
 
 
 @register.filter
@@ -57,26 +56,6 @@ def lasted(trace: Trace) -> str:
 def to(links: Any, where: str, *about: Any, **changes: Any) -> str:
     """An address, from whoever knows all of them."""
     return str(getattr(links, where)(*about, **changes))
-
-
-@register.simple_tag
-def preload(*modules: str) -> SafeString:
-    """So that scripts and all that they import come at once, and not one after the other."""
-    paths = dict.fromkeys(path for module in modules for path in imported(module))
-    addresses = ((static(path),) for path in paths)
-    return format_html_join("\n", '<link rel="modulepreload" href="{}">', addresses)
-
-
-@cache
-def imported(module: str) -> list[str]:
-    """The module and, in turn, what it imports; as paths of static files."""
-    found = [module]
-    for path in found:
-        file = finders.find(path)
-        text = Path(str(file)).read_text() if file else ""
-        names = [normpath(f"{dirname(path)}/{name}") for name in IMPORT.findall(text)]
-        found += [name for name in dict.fromkeys(names) if name not in found]
-    return found
 
 
 ACTORS = {

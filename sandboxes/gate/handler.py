@@ -3,6 +3,7 @@
 import logging
 import re
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -27,11 +28,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Target:
-    """`guard` is for whoever may drive when it is his turn; None may only watch."""
+    """`guard` is for whoever may drive when it is his turn; None may only watch. `still` is asked now and then."""
 
     host: str
     port: int
     guard: Guard | None = None
+    still: Callable[[], bool] = lambda: True
 
 
 class GateHandler(ProxyRequestHandler):  # type: ignore[misc]
@@ -76,7 +78,7 @@ class GateHandler(ProxyRequestHandler):  # type: ignore[misc]
         with self._connect(target) as machine:
             who = self.client_address[0], ticket.user_id, ticket.sandbox_id, ticket.role
             log.info("%s: user %s, machine %s, %s", *who)
-            Relay(self.request, machine, target.guard).run()
+            Relay(self.request, machine, target.guard, target.still).run()
 
     def _ticket(self) -> tickets.Ticket:
         given = parse_qs(urlsplit(self.path).query).get("ticket", [""])[0]

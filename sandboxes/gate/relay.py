@@ -3,6 +3,7 @@
 import select
 import socket
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 
 from ..display.filter import ClientFilter, Forbidden
@@ -13,6 +14,8 @@ from .frames import Ending, GateSocket
 CHUNK = 64 * 1024
 MAX_WAITING = 256 * 1024
 PING_EVERY = 15.0
+ASK_EVERY = 10.0
+"""A login that ended, or a right that was taken away, closes what it had open within so long."""
 SILENT_FOR = 60.0
 """Browsers answer pings by themselves: one that says nothing for so long is not there any more."""
 STALLED_FOR = 30.0
@@ -27,14 +30,17 @@ class Relay:
     person who loses the machine goes on watching. With keys down the connection ends: then the display lets them go.
     """
 
-    def __init__(self, browser: GateSocket, machine: socket.socket, guard: Guard | None) -> None:
+    def __init__(
+        self, browser: GateSocket, machine: socket.socket, guard: Guard | None, still: Callable[[], bool]
+    ) -> None:
         self._browser = browser
         self._machine = machine
         self._guard = guard
+        self._still = still
         self._driving = False
         self._filter = ClientFilter(lambda: "drive" if self._driving else "view")
         self._to_machine = bytearray()
-        self._pinged_at = self._taken_at = time.monotonic()
+        self._pinged_at = self._taken_at = self._asked_at = time.monotonic()
 
     def run(self) -> None:
         """Never returns: raises Ending."""
@@ -126,6 +132,10 @@ class Relay:
             raise Ending(4408, "The browser takes nothing any more.")
         if now - self._browser.heard_at > SILENT_FOR:
             raise Ending(4408, "The browser is silent.")
+        if now - self._asked_at > ASK_EVERY:
+            self._asked_at = now
+            if not self._still():
+                raise Ending(4401, "You may not see this machine any more.")
         if now - self._pinged_at > PING_EVERY and not self._browser.outgoing:
             self._pinged_at = self._taken_at = now
             self._browser.queue_ping()

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from ..errors import BuildFailed, NotBuilt, Unavailable
 from ..host import here
+from . import progress as progress_file
 from . import recipe as recipes_folder
 from . import store, workshop
 from .bootstrap import bootstrap
 from .furnish import furnish, installed
 from .recipe import GUEST, GUEST_FILES, RECIPES, Recipe
-from .store import MANIFEST, ROOTFS, Image
+from .store import BUILD_LOG, MANIFEST, ROOTFS, Image
 from .treedigest import measure
 
 MANIFEST_VERSION = 1
@@ -41,9 +42,9 @@ def build(name: str, progress: Callable[[str], None], force: bool = False, recip
         if image and not force:
             return image
         workshop.sweep(place)
-        _require_space(recipe, place)
-        with workshop.fresh_directory(place) as directory:
-            digest = _assemble(recipe, recipe_digest, directory, place / "build.log", say)
+        with progress_file.recorded(place, say) as told, workshop.fresh_directory(place) as directory:
+            _require_space(recipe, place)
+            digest = _assemble(recipe, recipe_digest, directory, place / BUILD_LOG, told)
             return _publish(name, place, directory, digest)
 
 

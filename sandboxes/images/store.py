@@ -1,6 +1,7 @@
 """Built images: `<images>/<name>/<digest prefix>/{rootfs,manifest.json}`, and a `current` link to one."""
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 from ..errors import NotBuilt
 from ..host import here
 
+BUILD_LOG = "build.log"
 CURRENT = "current"
 HOLDS = "holds"
 MANIFEST = "manifest.json"
@@ -26,6 +28,12 @@ class Image:
     def size(self) -> int:
         """Bytes of all files, as they were when the image was built."""
         return int(self.manifest["size"])
+
+    @property
+    def current_for(self) -> float:
+        """Seconds since machines are made of it; none once they are not."""
+        link = self.root.parent.parent / CURRENT
+        return time.time() - link.lstat().st_mtime if link.is_symlink() else 0
 
 
 def find(name: str) -> Image:

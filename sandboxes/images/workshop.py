@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import BuildFailed
+from ..errors import BuildFailed, Refused
 from .store import CURRENT, HOLDS, MANIFEST, ROOTFS, Image
 
 _UNFINISHED = (".building-", ".removing-")
-_LOCK = ".lock"
+LOCK = ".lock"
 
 
 @contextmanager
 def locked(place: Path, waiting: Callable[[], None]) -> Iterator[None]:
     """Hold the place alone. `waiting` is called once when somebody else holds it now."""
     place.mkdir(parents=True, exist_ok=True)
-    with (place / _LOCK).open("w") as lock:
+    with (place / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -87,6 +87,20 @@ def prune(place: Path, keep: list[Image]) -> None:
             removing = place / f"{_UNFINISHED[1]}{old.name}"
             old.rename(removing)
             remove(removing)
+
+
+def discard(build: Path) -> None:
+    """Remove one build. Only for the one who holds the place. Raises Refused while a machine or a snapshot needs it."""
+    if held(build):
+        raise Refused(f"A snapshot needs {build}.")
+    if in_use(build):
+        raise Refused(f"A machine runs on {build}.")
+    current = build.parent / CURRENT
+    if current.resolve() == build:
+        current.unlink()
+    removing = build.parent / f"{_UNFINISHED[1]}{build.name}"
+    build.rename(removing)
+    remove(removing)
 
 
 def held(directory: Path) -> bool:

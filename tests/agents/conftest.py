@@ -14,6 +14,8 @@ from tests.providers.wire import KEY, WireServer
 
 MODEL = "claude-opus-5-5"
 Submit = Callable[..., Branch]
+KEEP = "test -e /tmp/kept || cp -a /home/agent /tmp/kept"
+TIDY = "pkill -x 'mousepad|gnumeric|xev|zenity'; rm -rf /home/agent/* && cp -a /tmp/kept/. /home/agent/"
 
 
 @pytest.fixture
@@ -31,11 +33,9 @@ def machine_row(machine: GvisorSandbox, owner: User) -> Iterator[Machine]:
         id=machine.id, name="shared", owner=owner, backend="gvisor", image="desktop", host="here", state=State.READY,
         handle=machine.handle,
     )  # fmt: skip
-    machine.exec(["rm", "-rf", "/tmp/kept"], user="root")
-    machine.exec(["cp", "-a", "/home/agent", "/tmp/kept"], user="root")
+    machine.exec(["sh", "-c", KEEP], user="root")
     yield row
-    machine.exec(["sh", "-c", "pkill -x mousepad; pkill -x gnumeric; pkill -x xev; pkill -x zenity; :"], user="root")
-    machine.exec(["sh", "-c", "rm -rf /home/agent/* && cp -a /tmp/kept/. /home/agent/"], user="root")
+    machine.exec(["sh", "-c", TIDY], user="root")
 
 
 @pytest.fixture

@@ -1,12 +1,51 @@
-"""A worker that drives one branch of the test's database, and dies where it is told to.
+"""A worker in a process of its own that drives one branch of the test's database, and dies where it is told to.
 
-python -m tests.agents.driver DATABASE BRANCH [MOMENT], with MOMENT one of the keys of MOMENTS.
+The processes are forked from one that has started Django and touched nothing else: they begin at once.
 """
 
+import multiprocessing
 import os
 import signal
-import sys
+from multiprocessing.connection import Connection
 from typing import Any, NoReturn
+
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload(["tests.agents.driving"])
+
+
+class Driver:
+    """MOMENT is where it dies: “after the reply”, “before the act”, “after the act”, or nowhere."""
+
+    def __init__(self, database: str, branch_id: str, moment: str = "") -> None:
+        self._begun, begun = SERVER.Pipe(duplex=False)
+        self._process = SERVER.Process(target=drive, args=(database, branch_id, moment, begun))
+        self._process.start()
+        begun.close()
+
+    def wait_until_it_drives(self) -> None:
+        assert self._begun.poll(60)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """How it ended: by a signal if negative."""
+        self._process.join(timeout)
+        assert self._process.exitcode is not None, "it goes on"
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def send_signal(self, number: signal.Signals) -> None:
+        assert self._process.pid
+        os.kill(self._process.pid, number)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        self.kill()
+        self.wait(10)
+        self._process.close()
+        self._begun.close()
 
 
 def die() -> NoReturn:
@@ -14,12 +53,10 @@ def die() -> NoReturn:
     raise AssertionError
 
 
-def main(database: str, branch_id: str, moment: str = "") -> None:
-    import django
+def drive(database: str, branch_id: str, moment: str, begun: Connection) -> None:
     from django.conf import settings
 
     settings.DATABASES["default"]["NAME"] = database
-    django.setup()
     from agents import runner
     from traces.recorder import DatabaseRecorder
 
@@ -39,10 +76,5 @@ def main(database: str, branch_id: str, moment: str = "") -> None:
             super().done(*given, **more)
 
     vars(runner)["DatabaseRecorder"] = Mortal
-    print("driving", flush=True)
+    begun.close()
     runner.drive(branch_id)
-
-
-if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "godhand_web.settings")
-    main(*sys.argv[1:])

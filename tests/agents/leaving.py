@@ -10,10 +10,12 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image, ImageSequence
 
 from agents import ocr
-from sandboxes.display.screen import Screen
+from sandboxes.display.framebuffer import Bytes
+from sandboxes.display.screen import Box, Screen
 from traces.export.base import Silent
 from traces.export.registry import kinds
 from traces.material import StoredMaterial
@@ -22,6 +24,10 @@ from traces.models import Trace
 IN_PAGE = re.compile(rb"data:image/\w+;base64,([A-Za-z0-9+/=]+)")
 PICTURES = (".webp", ".png", ".jpg")
 MOST = 60
+BLOCK, NOISE, AROUND = 8, 6, 24
+"""Letters change the mean colour of a block of 8×8 pixels by 20 and more, and a film's noise by 2."""
+
+Blocks = npt.NDArray[np.float32]
 
 
 def exported(trace: Trace, folder: Path) -> dict[str, Path]:
@@ -72,6 +78,35 @@ def png(picture: Image.Image) -> bytes:
     return out.getvalue()
 
 
-def read(data: bytes) -> list[str]:
-    (picture, *_) = opened(data)
-    return [line.text for line in ocr.read(Screen.from_rgb(np.asarray(picture)))]
+class Reader:
+    """Reads pictures; of one that looks like another of its size, only the part in which it does not."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], list[Blocks]] = {}
+
+    def __call__(self, data: bytes) -> list[str]:
+        (picture, *_) = opened(data)
+        screen = Screen.from_rgb(np.asarray(picture))
+        blocks, known = _blocks(screen.pixels), self._known.setdefault(screen.size, [])
+        fresh = min((_fresh(blocks, other, screen.size) for other in known), key=lambda box: box.area, default=None)
+        known.append(blocks)
+        lines = ocr.read(screen, fresh) if fresh is None or fresh.area else []
+        return [line.text for line in lines]
+
+
+def _blocks(pixels: Bytes) -> Blocks:
+    """The mean colour of each."""
+    height, width = pixels.shape[:2]
+    padded = np.pad(pixels, ((0, -height % BLOCK), (0, -width % BLOCK), (0, 0)), mode="edge")
+    means: Blocks = padded.reshape(-(-height // BLOCK), BLOCK, -1, BLOCK, 3).mean(axis=(1, 3), dtype=np.float32)
+    return means
+
+
+def _fresh(blocks: Blocks, other: Blocks, size: tuple[int, int]) -> Box:
+    """The part that differs by more than a film's noise, and what is around it; empty if there is none."""
+    differ = np.abs(blocks - other).max(axis=2) > NOISE
+    if not differ.any():
+        return Box(0, 0, 0, 0)
+    (top, bottom), (left, right) = (np.flatnonzero(differ.any(axis=axis))[[0, -1]] * BLOCK for axis in (1, 0))
+    x, y = max(0, int(left) - AROUND), max(0, int(top) - AROUND)
+    return Box(x, y, min(size[0], int(right) + BLOCK + AROUND) - x, min(size[1], int(bottom) + BLOCK + AROUND) - y)

@@ -3,8 +3,6 @@
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,11 +26,12 @@ from tests.providers.wire import Hang, Request, WireServer
 from tests.providers.wire.replies import action, message, use
 
 from .conftest import Submit
+from .driver import Driver
 from .story import actions, story
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LEASE = "2"
-Worker = Callable[..., "subprocess.Popen[bytes]"]
+Worker = Callable[..., Driver]
 
 
 Counter = Callable[[], int]
@@ -68,23 +67,19 @@ def given(owner: User, machine_row: Machine, settings: Any) -> Machine:
 
 
 @pytest.fixture
-def worker(redis_url: str) -> Iterator[Worker]:
+def worker(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
     """Another process that drives a branch, and dies at a moment."""
-    started: list[subprocess.Popen[bytes]] = []
+    monkeypatch.setenv("GODHAND_LEASE_SECONDS", LEASE)
+    monkeypatch.setenv("GODHAND_REDIS_URL", redis_url)
+    started: list[Driver] = []
 
-    def worker(branch: Branch, moment: str = "") -> "subprocess.Popen[bytes]":
-        database = str(connection.settings_dict["NAME"])
-        argv = [sys.executable, "-m", "tests.agents.driver", database, branch.pk, moment]
-        env = {**os.environ, "GODHAND_LEASE_SECONDS": LEASE, "GODHAND_REDIS_URL": redis_url}
-        started.append(subprocess.Popen(argv, env=env, stdout=subprocess.PIPE))
+    def worker(branch: Branch, moment: str = "") -> Driver:
+        started.append(Driver(str(connection.settings_dict["NAME"]), branch.pk, moment))
         return started[-1]
 
     yield worker
     for process in started:
-        process.kill()
-        process.wait()
-        assert process.stdout
-        process.stdout.close()
+        process.close()
 
 
 def click() -> dict[str, Any]:
@@ -212,8 +207,7 @@ def test_it_reaches_the_goal_through_twenty_deaths_and_leaves_nothing(
         while branch.state not in (State.SUCCEEDED, State.FAILED, State.INFRA_ERROR):
             Task.objects.filter(pk=branch.run.task_id).update(keep_machine=kills < 20)
             process = worker(branch)
-            assert process.stdout
-            process.stdout.readline()
+            process.wait_until_it_drives()
             if kills < 20:
                 time.sleep(dice.uniform(0.0, 1.5))
                 kills += process.poll() is None

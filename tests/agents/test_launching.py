@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import pytest
 from django.conf import LazySettings
+from django.db.models import ProtectedError
 
 from agents import api, lifecycle, runner
 from agents.check_text import to_toml
@@ -64,6 +65,9 @@ def test_it_begins_from_a_snapshot_and_says_when_that_is_gone(owner: User) -> No
     snapshot = saved(owner)
     run = api.submit(owner, "Do it.", snapshot=snapshot.pk, **CHART)
     assert run.branches.get().snapshot == snapshot
+    with pytest.raises(ProtectedError):
+        snapshot.delete()
+    run.branches.update(state=State.CANCELLED)
     snapshot.delete()
     with pytest.raises(BadTask, match="no such snapshot any more"):
         api.start(run.task)

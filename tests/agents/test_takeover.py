@@ -315,6 +315,18 @@ def test_it_lets_the_agent_go_on_when_nobody_wants_it_any_more(
     eventually(lambda: state(branch) == State.SUCCEEDED, 30)
 
 
+def test_it_goes_one_step_at_a_time(submit_to_claude: Submit, wire: WireServer, row: Machine) -> None:
+    branch = submit_to_claude()
+    first, second = (action("left_click", coordinate=[side, side]) for side in (250, 260))
+    wire.will(message(first, second), done())
+    for fates in (["planned", "planned"], ["done", "planned"], ["done", "done"]):
+        assert lifecycle.request_step(branch)
+        assert drive(branch).state == State.PAUSED
+        assert [fate for name, fate in actions(branch) if name == "left_click"] == fates
+    lifecycle.request_resume(branch)
+    assert drive(branch).state == State.SUCCEEDED
+
+
 def test_it_cancels_what_a_person_drives(submit_to_claude: Submit, wire: WireServer, row: Machine, owner: User) -> None:
     branch = submit_to_claude()
     wire.will(message(use("request_human", question="Help?")))

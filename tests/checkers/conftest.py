@@ -16,7 +16,7 @@ TITLE = 'He said "hi" é [1]'
 FOLDER = "/tmp/to be checked"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def desktop(machine: GvisorSandbox) -> Iterator[Desktop]:
     with machine.desktop() as desktop:
         yield desktop

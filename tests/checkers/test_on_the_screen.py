@@ -7,6 +7,7 @@ import pytest
 from agents.checkers.base import Finding, Outcome
 from agents.checkers.references import accept_reference
 from agents.checkers.scene import MachineScene
+from sandboxes.backends.gvisor import GvisorSandbox
 from sandboxes.display.screen import Box
 
 from .conftest import Xmessage
@@ -47,11 +48,11 @@ def test_it_sees_a_window_open_and_close(scene: MachineScene, window: Xmessage) 
 
 
 @pytest.mark.parametrize("kind", ["screen_region", "screen_changed"])
-def test_it_cannot_look_at_a_screen_that_has_gone(scene: MachineScene, kind: str) -> None:
+def test_it_cannot_look_at_a_screen_that_has_gone(machine: GvisorSandbox, scene: MachineScene, kind: str) -> None:
     accept(scene, Box(0, 0, 10, 10))
-    gone = replace(scene, before=scene.screen())
+    gone = replace(scene, desktop=machine.desktop(), before=scene.screen())
     options = {"reference": "window"} if kind == "screen_region" else {}
-    scene.desktop.close()
+    gone.desktop.close()
     finding = checker(kind, **options).check(gone)
     assert finding.outcome is Outcome.ERRORED
     assert "is broken" not in finding.detail

@@ -47,7 +47,7 @@ def gap(request: pytest.FixtureRequest) -> None:
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def sandbox(backend: type[Sandbox]) -> Iterator[Sandbox]:
     """One started machine that checks share: leave it as you found it."""
     made = backend.create(new_id(), store.find(IMAGE), backend.Options())

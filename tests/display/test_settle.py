@@ -130,7 +130,7 @@ def test_it_ignores_changes_in_the_panels_clock(machine: GvisorSandbox, still: D
         machine.exec(["xdotool", "windowunmap", "--sync", window])
         machine.exec(["xdotool", "set_window", "--overrideredirect", "1", window])
         machine.exec(["xdotool", "windowmap", window, "windowmove", window, "1200", "770", "windowraise", window])
-        wait_until(lambda: not still.settle(still.version, first=0.5).changed)
+        wait_until(lambda: not still.settle(still.version, first=1.5).changed)
         version = still.version
         machine.exec(["xdotool", "windowunmap", window])
         assert not still.settle(version).changed

@@ -26,14 +26,17 @@ SECOND = "9"
 PROGRAM = f"""
 import json, logging, pathlib, sys
 from sandboxes.fence import Fence
+from sandboxes.gate import relay
 from sandboxes.gate.server import Target, serve
+relay.ASK_EVERY = 0.2
 logging.basicConfig(level="INFO")
 port, redis_url, host, vnc_port, most, seen, fence = sys.argv[1:]
 def authorize(ticket, cookies):
     print(json.dumps(dict(cookies)), file=open(seen, "a"))
     guard = lambda: Fence(pathlib.Path(fence)).passing("user:" + ticket.user_id)
     allowed = ticket.user_id in ("{OWNER}", "{SECOND}")
-    return Target(host, int(vnc_port), guard if ticket.role == "drive" else None) if allowed else None
+    still = lambda: not pathlib.Path(fence + "." + ticket.user_id + ".over").exists()
+    return Target(host, int(vnc_port), guard if ticket.role == "drive" else None, still) if allowed else None
 serve("127.0.0.1", int(port), redis_url, allowed_origins=["{ORIGIN}"], authorize=authorize, most_connections=int(most))
 """
 
@@ -67,6 +70,11 @@ class RunningGate:
         client = connect(url, additional_headers=headers, proxy=None, close_timeout=1)
         return self.clients.enter_context(client)
 
+    def stop(self) -> None:
+        self.clients.close()
+        self.process.terminate()
+        self.process.wait(10)
+
     def children(self) -> list[int]:
         listing = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(pid) for pid in listing.read_text().split()]
@@ -89,32 +97,55 @@ def listens(port: int) -> bool:
     return f":{port:04X} 00000000:0000 0A" in Path("/proc/net/tcp").read_text()
 
 
+def run_gate(redis_url: str, folder: Path, host: str, vnc_port: int, most: int = 8) -> RunningGate:
+    port, log, seen, fence = free_port(), folder / "gate.log", folder / "cookies", Fence(folder / "fence")
+    argv = [sys.executable, "-c", PROGRAM, str(port), redis_url, host, str(vnc_port), str(most), str(seen)]
+    with log.open("wb") as out:
+        process = subprocess.Popen([*argv, str(fence.path)], stderr=out, cwd=Path(__file__).parents[2])
+    gate = RunningGate(port, process, redis_url, log, seen, fence, (host, vnc_port))
+    wait_until(lambda: listens(port))
+    return gate
+
+
 @pytest.fixture
 def start_gate(redis_url: str, tmp_path: Path) -> Iterator[Callable[..., RunningGate]]:
     gates: list[RunningGate] = []
 
     def start(host: str, vnc_port: int, most: int = 8) -> RunningGate:
-        port, log, seen = free_port(), tmp_path / f"gate{len(gates)}.log", tmp_path / f"cookies{len(gates)}"
-        fence = Fence(tmp_path / f"fence{len(gates)}")
-        argv = [sys.executable, "-c", PROGRAM, str(port), redis_url, host, str(vnc_port), str(most), str(seen)]
-        argv.append(str(fence.path))
-        with log.open("wb") as out:
-            process = subprocess.Popen(argv, stderr=out, cwd=Path(__file__).parents[2])
-        gates.append(RunningGate(port, process, redis_url, log, seen, fence, (host, vnc_port)))
-        wait_until(lambda: listens(port))
+        (folder := tmp_path / f"gate{len(gates)}").mkdir()
+        gates.append(run_gate(redis_url, folder, host, vnc_port, most))
         return gates[-1]
 
     yield start
     for gate in gates:
-        gate.clients.close()
-        gate.process.terminate()
-        gate.process.wait(10)
+        gate.stop()
 
 
 @pytest.fixture
-def gate(start_gate: Callable[..., RunningGate], machine: GvisorSandbox) -> RunningGate:
+def own_gate(start_gate: Callable[..., RunningGate], machine: GvisorSandbox) -> RunningGate:
     endpoint = machine.endpoint()
     return start_gate(endpoint.host, endpoint.vnc_port)
+
+
+@pytest.fixture(scope="package")
+def shared_gate(
+    redis_url: str, machine: GvisorSandbox, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningGate]:
+    endpoint = machine.endpoint()
+    gate = run_gate(redis_url, tmp_path_factory.mktemp("gate"), endpoint.host, endpoint.vnc_port)
+    yield gate
+    gate.stop()
+
+
+@pytest.fixture
+def gate(shared_gate: RunningGate) -> Iterator[RunningGate]:
+    """One that tests share: nobody is connected, nobody drives, and nobody's rights are over."""
+    yield shared_gate
+    shared_gate.clients.close()
+    shared_gate.fence.put(Holding)
+    for over in shared_gate.fence.path.parent.glob("*.over"):
+        over.unlink()
+    wait_until(lambda: not shared_gate.children())
 
 
 class Browser:

@@ -129,14 +129,14 @@ def test_it_turns_away_whoever_is_too_many(start_gate: StartGate, machine: Gviso
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_it_leaves_no_process_behind(gate: RunningGate, how: signal.Signals) -> None:
+def test_it_leaves_no_process_behind(own_gate: RunningGate, how: signal.Signals) -> None:
     for _ in range(3):
-        Browser(gate.connect(gate.ticket()))
-    wait_until(lambda: len(gate.children()) == 3)
-    children = gate.children()
+        Browser(own_gate.connect(own_gate.ticket()))
+    wait_until(lambda: len(own_gate.children()) == 3)
+    children = own_gate.children()
     began = time.monotonic()
-    os.kill(gate.process.pid, how)
-    gate.process.wait(10)
+    os.kill(own_gate.process.pid, how)
+    own_gate.process.wait(10)
     wait_until(lambda: not [pid for pid in children if Path(f"/proc/{pid}").exists()])
     assert time.monotonic() - began < 3
 

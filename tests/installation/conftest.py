@@ -10,7 +10,7 @@ from tests.home import TEST_HOME
 from .running import Installation, Up
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def running() -> Iterator[Up]:
     """One installation that tests share: it must serve as well after a test as before."""
     up = Installation(TEST_HOME / "shared").up()
@@ -28,7 +28,8 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
     yield installation
     for up in installation.started:
         up.stop()
-    installation.call("down")
+    if installation.started:
+        installation.call("down")
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,14 @@ from .running import Up
 
 PICTURES = os.environ.get("GODHAND_PICTURES")
 PATIENCE = 90_000
+TITLE = "Make a workbook with a chart"
+TYPED = """
+[[check]]
+name = "a person was here"
+kind = "file_contains"
+path = "typed.txt"
+text = "by a person"
+"""
 
 
 @pytest.fixture
@@ -30,8 +39,22 @@ def page(running: Up, browser: Browser) -> Iterator[Page]:
 
 
 def keep(page: Page, name: str) -> None:
-    if PICTURES:
-        page.screenshot(path=Path(PICTURES) / f"{name}.png")
+    if not PICTURES:
+        return
+    for width, theme in product((1440, 390), ("light", "dark")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+        page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{theme}.png")
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def script() -> str:
+    """A terminal, time for a person to come and type into it, and then what the example does."""
+    wait = '[[step]]\ndo = [{{ bash = "echo {}; sleep 0.4" }}]\n\n[[step]]\nif_said = "typed it"\nthen = "typed"\n\n'
+    first = '[[step]]\nsay = "A terminal first."\ndo = [{ bash = "(lxterminal >/dev/null 2>&1 &)" }]\n\n'
+    typed = '[[step]]\nlabel = "typed"\ndo = [{ bash = "cat ~/typed.txt" }]\n\n'
+    title, chart = (SHIPPED / "chart.toml").read_text().split("\n", 1)
+    return f"{title}\n{first}{''.join(map(wait.format, range(90)))}{typed}{chart}"
 
 
 def launch(page: Page) -> None:
@@ -42,24 +65,59 @@ def launch(page: Page) -> None:
     prompt.fill("Make a workbook with a chart of these sales, and open it.")
     page.set_input_files("[data-files]", SHIPPED / "sales.csv")
     expect(page.locator("[data-attached]")).to_contain_text("sales.csv")
+    page.get_by_label("Script", exact=True).fill(script())
     page.get_by_text("Checks", exact=True).click()
-    page.get_by_label("Checks, as TOML").fill(EXAMPLES["chart"].checks)
+    page.get_by_label("Checks, as TOML").fill(EXAMPLES["chart"].checks + TYPED)
     keep(page, "task-new")
     prompt.press("Control+Enter")
     page.wait_for_url(re.compile(r"/tasks/[0-9a-z]{12}/$"))
 
 
-def test_it_goes_from_a_prompt_to_a_deliverable(running: Up, page: Page) -> None:
+def take_over(page: Page) -> None:
+    """And type into the desktop."""
+    page.keyboard.press("t")
+    expect(page.locator("[data-viewer]")).to_have_attribute("data-mode", "drive", timeout=PATIENCE)
+    page.locator("[data-screen] canvas").click()
+    page.keyboard.type("echo by a person > ~/typed.txt\n", delay=20)
+    keep(page, "task-driving")
+
+
+def hand_back(page: Page, note: str) -> None:
+    page.keyboard.press("Control+Alt+Shift")
+    page.get_by_label("What did you do?").fill(note)
+    keep(page, "task-handback")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("[data-viewer]")).to_have_attribute("data-mode", "view")
+
+
+def share(page: Page) -> str:
+    """Make a copy, look it over, make the link."""
+    page.get_by_role("link", name="Share").click()
+    page.get_by_label("E-mail addresses, and whatever looks like a key").uncheck()
+    page.get_by_role("button", name="Make the copy").click()
+    expect(page.get_by_role("heading", name="The copy is ready")).to_be_visible(timeout=2 * PATIENCE)
+    page.get_by_role("button", name="Make the link").click()
+    return page.locator("[data-link]").input_value()
+
+
+def test_it_goes_from_a_prompt_to_a_link_that_leads_nowhere(running: Up, page: Page, browser: Browser) -> None:
     launch(page)
     expect(page.locator("[data-screen] canvas")).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".doing")).to_contain_text("Agent is driving")
-    expect(page.locator(".acts")).to_contain_text("Ran ls -l ~/sales.csv", timeout=PATIENCE)
+    expect(page.locator(".acts")).to_contain_text("Ran echo 3", timeout=PATIENCE)
     keep(page, "task-running")
 
-    steps = page.locator("[data-film] li")
-    expect(steps.nth(3)).to_be_visible(timeout=PATIENCE)
+    take_over(page)
+    hand_back(page, "I typed it. Go on with the chart.")
+    told = page.locator(".acts li", has_text="Their note: I typed it. Go on with the chart.")
+    expect(told).to_be_visible(timeout=PATIENCE)
+    shown = page.locator(f"[data-film] li[data-step='{told.get_attribute('data-step')}'] img")
+    before = page.locator("[data-film] li", has_text="Ran echo 2").locator("img")
+    assert shown.get_attribute("src") != before.get_attribute("src"), "the agent saw what it had seen before"
+    expect(page.locator(".acts")).to_contain_text("Human control,")
+
     expect(page.locator(".bar-state")).to_contain_text("Succeeded", timeout=2 * PATIENCE)
-    expect(page.get_by_role("heading", name="2 of 2 passed")).to_be_visible()
+    expect(page.get_by_role("heading", name="3 of 3 passed")).to_be_visible()
     expect(page.locator(".checked")).to_contain_text("open on the desktop")
     keep(page, "task-succeeded")
 
@@ -70,8 +128,20 @@ def test_it_goes_from_a_prompt_to_a_deliverable(running: Up, page: Page) -> None
 
     page.get_by_role("link", name="Open the trace").click()
     page.wait_for_url(re.compile(r"/traces/[0-9a-z]{12}/"))
-    expect(page.locator("h1")).to_contain_text("Make a workbook with a chart")
+    expect(page.locator("h1")).to_contain_text(TITLE)
     keep(page, "task-trace")
+
+    link = share(page)
+    stranger = browser.new_context().new_page()
+    stranger.goto(link)
+    expect(stranger.locator("h1")).to_contain_text(TITLE)
+    assert stranger.goto(f"{running.installation.url}/traces/")
+    expect(stranger).to_have_url(re.compile("/login/"))
+    page.get_by_role("link", name="All shared links").click()
+    page.get_by_role("button", name=re.compile("Revoke the link")).first.click()
+    stranger.goto(link)
+    expect(stranger.get_by_role("heading", name="This link leads nowhere")).to_be_visible()
+    stranger.context.close()
 
 
 def test_it_pauses_hears_a_note_and_goes_on(running: Up, page: Page) -> None:

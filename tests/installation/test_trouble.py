@@ -38,36 +38,28 @@ def test_it_restarts_a_service_that_was_killed(running: Up, name: str) -> None:
     assert wait_until(lambda: ready(installation), 30)
 
 
-def test_it_ends_every_service_when_up_itself_is_killed_and_adopts_machines(installation: Installation) -> None:
+def test_it_heals_when_up_itself_was_killed_and_leaves_nothing_after_ctrl_c(installation: Installation) -> None:
+    """Services end, machines with a row are adopted, and one that no row claims is removed."""
     up = installation.up()
     up.wait_for_link()
-    made = installation.call("manage", "makemachine")
-    assert made.returncode == 0, made.stderr
-    machine_id = made.stdout.strip()
+    first = makes_a_machine(installation)
     services = installation.services()
     up.stop(signal.SIGKILL)
     assert wait_until(lambda: not any(is_same(*each) for each in services.values()), 20)
+    network.connect(installation.host, "0rphan0rphan")
     again = installation.up()
     again.wait_for_link()
-    assert Runsc(installation.host).alive(network.namespace_name(installation.host, machine_id))
+    assert list(network.owned_ids(installation.host)) == [first]
+    assert Runsc(installation.host).alive(network.namespace_name(installation.host, first))
+    assert makes_a_machine(installation) in set(network.owned_ids(installation.host))
     assert again.stop() == 0
     assert nothing_is_left(installation)
 
 
-def test_it_leaves_nothing_on_the_host_after_ctrl_c(installation: Installation) -> None:
-    up = installation.up()
-    up.wait_for_link()
-    assert installation.call("manage", "makemachine").returncode == 0
-    assert up.stop() == 0
-    assert nothing_is_left(installation)
-
-
-def test_it_removes_a_machine_that_no_row_claims(installation: Installation) -> None:
-    network.connect(installation.host, "0rphan0rphan")
-    up = installation.up()
-    up.wait_for_link()
-    assert list(network.owned_ids(installation.host)) == []
-    up.stop()
+def makes_a_machine(installation: Installation) -> str:
+    made = installation.call("manage", "makemachine")
+    assert made.returncode == 0, made.stderr
+    return made.stdout.strip()
 
 
 def nothing_is_left(installation: Installation) -> bool:

@@ -3,9 +3,10 @@ import test from "node:test";
 import { gzipSync } from "node:zlib";
 
 import { Sequence } from "../../static/js/lib/sequence.js";
+import { bySteps, byTime } from "../../static/js/lib/trace-film.js";
 import { commandOf } from "../../static/js/lib/trace-keymap.js";
 import { TraceModel } from "../../static/js/lib/trace-model.js";
-import { inView, shifted, stay } from "../../static/js/lib/trace-pace.js";
+import { shifted, stay } from "../../static/js/lib/trace-pace.js";
 import { Path } from "../../static/js/lib/trace-path.js";
 import { InlineSource, ServerSource } from "../../static/js/lib/trace-source.js";
 import { clock, facts, valueText } from "../../static/js/lib/trace-words.js";
@@ -84,8 +85,16 @@ test("it plays as fast as things happened, but cuts idle gaps", () => {
 });
 
 test("it keeps the tiles in view and a few beside them", () => {
-  assert.deepEqual(inView({ left: 1000, width: 500, tile: 100, count: 1000 }), { start: 6, end: 19 });
-  assert.deepEqual(inView({ left: 0, width: 500, tile: 100, count: 3 }), { start: 0, end: 3 });
+  assert.deepEqual(bySteps(1000).inView(1440, 720), { start: 6, end: 20 });
+  assert.deepEqual(bySteps(3).inView(0, 720), { start: 0, end: 3 });
+});
+
+test("it makes each tile as wide as its step lasted, and cuts what was idle", () => {
+  const layout = byTime([0, 1000, 1010, 61_010]);
+  assert.deepEqual(layout.lefts, [0, 72, 108, 252]);
+  assert.deepEqual([...layout.cuts], [[2, 58_000]]);
+  assert.equal(layout.end, 252 + 144);
+  assert.deepEqual([0, 71, 72, 200, 999].map((x) => layout.at(x)), [0, 0, 1, 2, 3]);
 });
 
 test("it says times and places in words", () => {
@@ -115,6 +124,26 @@ test("it stays on the step when another branch has it too", async () => {
   assert.deepEqual([model.path.branch, model.seq], ["main", 3]);
   model.go(99);
   assert.equal(model.number, 4);
+});
+
+test("it stays within a window until it is left", async () => {
+  const model = new TraceModel({ ...BEGIN, path: DATA, steps: [], sheet: {} }, { steps: async () => [] });
+  model.choose(3, 1);
+  assert.deepEqual([model.first, model.last, model.holds(0), model.holds(2)], [1, 3, false, true]);
+  model.go(0);
+  assert.equal(model.index, 1);
+  await model.goTo(1);
+  assert.deepEqual([model.window, model.index], [null, 0]);
+  model.choose(0, 99);
+  assert.equal(model.window, null);
+});
+
+test("it knows when each step was, and learns of those that come", async () => {
+  const source = { times: async () => [0, 10, 20, 30], steps: async () => [] };
+  const model = new TraceModel({ ...BEGIN, path: DATA, steps: [], sheet: {} }, source);
+  assert.deepEqual(await model.clock(), [0, 10, 20, 30]);
+  model.learn({ revision: 9, live: true, steps: [card(11, { at: 44 })] });
+  assert.deepEqual(await model.clock(), [0, 10, 20, 30, 44]);
 });
 
 test("it grows with what the server says", () => {

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 from agents.providers.scripted import ScriptedOptions, ScriptedProvider
 from agents.turns import Answered, Call, Picture, Reply, Result, Said, Turn, Usage
 
-SIZE = (800, 600)
+SIZE = (800, 280)
 ROW = 80
 WAITING = """
 [[step]]

@@ -23,16 +23,16 @@ DIALOG = (
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def desktop(machine: GvisorSandbox) -> Iterator[Desktop]:
     with machine.desktop() as desktop:
         desktop.perform(Move(1000, 100))
         yield desktop
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def window(machine: GvisorSandbox, desktop: Desktop) -> Iterator[Box]:
-    """Where the machine itself says that the dialog is."""
+    """Where the machine itself says that the dialog is. The last test that needs it closes it."""
     machine.exec(["rm", "-f", ANSWER])
     machine.exec(["bash", "-c", DIALOG])
     search = ["xdotool", "search", "--sync", "--onlyvisible", "--name", TITLE, "getwindowgeometry", "--shell", "%1"]
@@ -65,11 +65,6 @@ def test_it_finds_the_panel_and_not_what_is_nowhere(desktop: Desktop, window: Bo
     assert ocr.contains(lines, "No such words") is None
 
 
-def test_it_is_a_place_to_click_on(machine: GvisorSandbox, desktop: Desktop, window: Box) -> None:
-    desktop.perform(Click(*middle(ocr.contains(ocr.read(desktop.screenshot()), "Press me"))))
-    eventually(lambda: machine.exec(["cat", ANSWER]).stdout == b"0\n", 30)
-
-
 def test_it_knows_the_place_of_each_word(desktop: Desktop, window: Box) -> None:
     screen = desktop.screenshot()
     sentence = ocr.contains(ocr.read(screen), "Shall 4,096 files be kept in Zürich?")
@@ -90,6 +85,11 @@ def test_it_reads_a_region_as_part_of_the_screen(desktop: Desktop, window: Box) 
     assert ocr.contains(ocr.read(screen, corner), "Not now") is None
     with pytest.raises(ValueError, match="does not fit"):
         ocr.read(screen, Box(1200, 700, 100, 200))
+
+
+def test_it_is_a_place_to_click_on(machine: GvisorSandbox, desktop: Desktop, window: Box) -> None:
+    desktop.perform(Click(*middle(ocr.contains(ocr.read(desktop.screenshot()), "Press me"))))
+    eventually(lambda: machine.exec(["cat", ANSWER]).stdout == b"0\n", 30)
 
 
 def test_it_reads_the_same_screen_only_once(desktop: Desktop) -> None:

@@ -142,9 +142,9 @@ def test_it_loses_no_step_and_stays_quick() -> None:
         return steps_of(click(start + at, rng.randrange(6) * 200, rng.randrange(4) * 200) for at in range(2000))
 
     a, b = path(1), path(10_000)
-    begun = time.perf_counter()
+    begun = time.process_time()
     rows = compare(Path(a), Path(b)).rows
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
     assert [row.a for row in rows if row.a] == a
     assert [row.b for row in rows if row.b] == b
 

@@ -15,6 +15,7 @@ from traces.events import Actor
 from traces.export.base import Scope, Silent
 from traces.export.gif import GifExporter
 from traces.export.mp4 import Mp4Exporter
+from traces.export.webm import WebmExporter
 from traces.material import StoredMaterial
 from traces.models import Event, Trace
 
@@ -72,6 +73,16 @@ def test_it_writes_captions_beside_the_film(told: Trace, store: BlobStore, tmp_p
     assert captions.startswith("WEBVTT\n\n00:00:00.000 --> 00:00:02.000\n1. Pivot the sheet\n")
     assert "Typed “=SUM(A1:A9)”" in captions
     assert probe(out.with_suffix(".vtt"), "stream=codec_name")["streams"] == [{"codec_name": "webvtt"}]
+
+
+def test_it_makes_the_same_film_without_patents(told: Trace, store: BlobStore, tmp_path: Path) -> None:
+    out = tmp_path / "a.webm"
+    WebmExporter().write(StoredMaterial(told, Scope("b1"), store=store), out, Silent())
+    found = probe(out, "format=duration,format_name", "stream=codec_name,width,height")
+    assert found["streams"] == [{"codec_name": "vp9", "width": 320, "height": 236}]
+    assert "webm" in found["format"]["format_name"]
+    assert float(found["format"]["duration"]) == pytest.approx(18, abs=0.3)
+    assert out.with_suffix(".vtt").exists()
 
 
 def test_it_makes_a_gif_that_moves(told: Trace, store: BlobStore, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from django.test import Client
 from playwright.sync_api import Browser, sync_playwright
 
 from godhand_web.models import User
+from sandboxes import thumbnails
 from sandboxes.host import here
 from sandboxes.ids import new_id
 from sandboxes.models import Event, Machine, Screenshot, Snapshot, State
@@ -86,21 +87,35 @@ def screenshot_of(settings: LazySettings, tmp_path: Path) -> Callable[[Machine],
 
 
 @pytest.fixture
+def thumbnail_of() -> Iterator[Callable[[Machine], None]]:
+    """What a worker would have made while somebody looks at a wall."""
+    yield lambda machine: thumbnails.keep(machine.pk, b"RIFF....WEBP")
+    thumbnails.clear()
+
+
+@pytest.fixture
 def as_owner(owner: User) -> Client:
     client = Client()
     client.force_login(owner)
     return client
 
 
-@pytest.fixture(scope="module")
-def site(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The pages served by a real Daphne, over machines in every state."""
+@pytest.fixture(scope="session")
+def served(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     site = Site(tmp_path_factory.mktemp("site"), redis_url)
     try:
         site.start()
+        site.keep()
         yield site
     finally:
         site.stop()
+
+
+@pytest.fixture(scope="module")
+def site(served: Site) -> Site:
+    """The pages served by a real Daphne, over machines in every state, as if no other module had been there."""
+    served.restore()
+    return served
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,10 @@ from typing import Any
 from django.utils import timezone
 from PIL import Image
 
-from agents import api
+from agents import api, schedules
 from agents.examples import EXAMPLES
 from agents.models import ENDED, Branch, Document, Run, State
+from agents.standing import Firing, Schedule
 from godhand_web.models import User
 from sandboxes.models import Event, Machine
 from sandboxes.models import State as MachineState
@@ -175,6 +176,18 @@ def a_step(branch: Branch) -> None:
     recorder.done(replied.actions[0], ok=True, text="OK", sent=Sent("OK", seen), before=seen, after=seen)
 
 
+def schedule_of(owner: User, *, wording: str = "every weekday at 9:00", zone: str = "Europe/Berlin") -> Schedule:
+    """With a run that ended well, one that is going, and moments that were skipped and missed."""
+    task = run_in(owner, State.SUCCEEDED, steps=2).task
+    schedule = schedules.make(task, wording, zone, name="Morning report")
+    for days, outcome in enumerate(("missed", "started", "skipped", "failed"), 1):
+        due = timezone.now() - timedelta(days=5 - days)
+        run = None if outcome in ("missed", "failed") else task.runs.first()
+        detail = {"missed": "The installation was down.", "failed": "The snapshot is gone."}.get(outcome, "")
+        Firing.objects.create(schedule=schedule, outcome=outcome, due_at=due, times=days, run=run, detail=detail)
+    return schedule
+
+
 def of_every_kind(owner: User, hostile: str) -> dict[str, tuple[str, str]]:
     """The ids of task and run of one in every state, of one with several runs, and of one full of hostile text."""
     runs = {state.value: run_in(owner, state, steps=9) for state in State}
@@ -183,4 +196,5 @@ def of_every_kind(owner: User, hostile: str) -> dict[str, tuple[str, str]]:
     runs["hostile"] = run_in(owner, State.NEEDS_HELP, goal=hostile, attachments={"a.csv": hostile.encode()})
     deliver(runs["succeeded"].branches.get(), "notes.md", b"# Sales\n\nNorth grew.\n", "text/markdown")
     deliver(runs["succeeded"].branches.get(), "chart.webp", pictures()[3][1], "image/webp")
-    return {name: (run.task_id, run.pk) for name, run in runs.items()}
+    recurring = {"schedule": (schedule_of(owner).pk, "")}
+    return {name: (run.task_id, run.pk) for name, run in runs.items()} | recurring

@@ -24,7 +24,7 @@ def source(page: Page, side: str) -> str:
 @needs_axe
 @pytest.mark.parametrize("page_of", ["{example}/compare/", "{example}/compare/?view=slider", "{single}/compare/"])
 def test_it_is_accessible_and_fits(browser: Browser, site: Site, traces: dict[str, Any], page_of: str) -> None:
-    with opened(browser, site, f"/traces/{page_of.format(**traces)}") as page:
+    with opened(browser, site, f"/traces/{page_of.format(**traces)}", fresh=False) as page:
         check(page)
 
 

@@ -1,6 +1,5 @@
 """Exports in a real browser. A trace in one HTML file, opened from a disk, shows everything and asks nobody."""
 
-import json
 import re
 import subprocess
 import sys
@@ -11,21 +10,16 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from redis import Redis
 
 from godhand_web import inlining
+from tests.guest.waiting import eventually
 
 from .site import ROOT, Site
-from .test_pages_in_browser import AXE, RULES, WATCH_POLICY, check, needs_axe
+from .test_pages_in_browser import AUDIT, AXE, RULES, WATCH_POLICY, check, needs_axe
 from .test_pages_in_browser import opened as visited
 
 MADE = {"whole": ("example", "html"), "small": ("example", "html_small"), "hostile": ("hostile", "html")}
-EXPORT = """
-import json, os, sys, django
-os.environ["DJANGO_SETTINGS_MODULE"] = "godhand_web.settings"
-django.setup()
-from django.core.management import call_command
-for wanted in json.loads(sys.argv[1]): call_command("exporttrace", *wanted)
-"""
 DRAWN = "image => image.complete && image.naturalWidth"
 
 
@@ -39,18 +33,20 @@ def known(site: Site) -> dict[str, Any]:
 def files(site: Site, known: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("files")
     made = {name: place / f"{name}.html" for name in MADE}
-    wanted = [[known[trace], kind, str(made[name])] for name, (trace, kind) in MADE.items()]
-    command = [sys.executable, "-c", EXPORT, json.dumps(wanted)]
-    subprocess.run(command, cwd=ROOT, env=site.env, check=True)
+    for name, (trace, kind) in MADE.items():
+        site.run("django", "exporttrace", known[trace], kind, str(made[name]))
     return made
 
 
 @pytest.fixture(scope="module")
-def worker(site: Site) -> Iterator[None]:
+def worker(site: Site, redis_url: str) -> Iterator[None]:
+    """At work, and without the messages that other tests have left."""
     argv = ["-m", "celery", "-A", "godhand_web.celery", "worker", "-Q", "agents", "-P", "threads", "-c", "2"]
-    with (site.home / "worker.log").open("wb") as log:
+    with (site.home / "worker.log").open("wb") as log, Redis.from_url(redis_url) as redis:
+        redis.delete("agents", "alive:celery")
         process = subprocess.Popen([sys.executable, *argv], cwd=ROOT, env=site.env, stdout=log, stderr=log)
         try:
+            eventually(lambda: bool(redis.exists("alive:celery")), 60)
             yield
         finally:
             process.terminate()
@@ -157,8 +153,7 @@ def test_it_is_accessible(browser: Browser, files: dict[str, Path]) -> None:
         page.add_script_tag(path=AXE)
         for width in (1440, 390):
             page.set_viewport_size({"width": width, "height": 844})
-            found = page.evaluate("rules => axe.run(document, rules)", RULES)
-            assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found["violations"]] == []
+            assert page.evaluate(AUDIT, RULES) == []
             assert page.evaluate("document.documentElement.scrollWidth") <= width
     finally:
         context.close()
@@ -212,7 +207,7 @@ def test_it_imports_in_the_browser(browser: Browser, site: Site, known: dict[str
 @pytest.mark.parametrize("path", ["/traces/{example}/export/", "/traces/{empty}/export/", "/traces/{hostile}/export/",
                                   "/traces/import/"])  # fmt: skip
 def test_its_pages_are_accessible_and_fit(browser: Browser, site: Site, known: dict[str, Any], path: str) -> None:
-    with visited(browser, site, path.format(**known)) as page:
+    with visited(browser, site, path.format(**known), fresh=False) as page:
         check(page)
 
 

@@ -14,10 +14,10 @@ from godhand_web.models import User
 from godhand_web.urls import urlpatterns
 from traces.models import Event, Trace
 
+from .access_table import MATRIX
 from .hostile import hostile_trace, linked
 from .payloads import INJECTED, PAYLOADS, tainted
 from .site import Site
-from .test_access import MATRIX
 
 expect.set_options(timeout=20_000)
 
@@ -25,7 +25,7 @@ TABS = ("action", "reasoning", "observation", "model", "files", "notes")
 ABOUT = [
     pattern
     for pattern in urlpatterns
-    if {"trace_id", "share_id"} & set(pattern.pattern.converters) and MATRIX[str(pattern.name)][0] == "get"
+    if {"trace_id", "share_id"} & set(pattern.pattern.converters) and "200" in MATRIX[str(pattern.name)].get
 ]
 ALONE = "head > meta[http-equiv='Content-Security-Policy'], head > style, body > script:last-of-type"
 LISTS = ("/", "/tasks/", "/traces/", "/traces/import/", "/shares/", "/settings/space/")

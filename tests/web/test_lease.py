@@ -1,10 +1,14 @@
 """Who may drive, by the pages' own verbs. The machine's address answers nobody: nothing here needs a desktop."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async
+from channels.layers import get_channel_layer
 from django.test import Client
 from django.utils import timezone
 
@@ -13,6 +17,7 @@ from godhand_web.models import User
 from sandboxes import lease
 from sandboxes.errors import Taken
 from sandboxes.models import Event, Lease, Machine
+from sandboxes.publish import machine_group
 
 from .conftest import MachineOf
 from .task_rows import run_in
@@ -87,6 +92,29 @@ def test_it_is_taken_by_force_from_whoever_has_it(act: Act, machine_row: Machine
     assert not may_send(machine_row, staff)
     assert "You are not driving any more." in act(staff, "beat", 409)["error"]
     assert Event.objects.filter(machine=machine_row, text="owner took control from staff").exists()
+
+
+def test_it_tells_the_loser_before_it_waits_for_anything(machine_row: Machine, owner: User, staff: User) -> None:
+    """The loser is in the midst of sending, so nobody else can send yet; they are told all the same."""
+    lease.change(lease.of(machine_row.pk), lease.holder_of(owner))
+
+    async def take() -> list[str]:
+        layer = get_channel_layer()
+        assert layer is not None
+        channel = await layer.new_channel()
+        await layer.group_add(machine_group(machine_row.pk), channel)
+        with lease.fence_of(machine_row.pk).passing(lease.holder_of(owner)):
+            held = await database_sync_to_async(lease.of)(machine_row.pk)
+            taking = asyncio.create_task(database_sync_to_async(lease.change)(held, lease.holder_of(staff)))
+            told = [await asyncio.wait_for(layer.receive(channel), 5)]
+            assert not taking.done()
+        assert await taking
+        told.append(await asyncio.wait_for(layer.receive(channel), 5))
+        assert {hint["holder"] for hint in told} == {lease.holder_of(staff)}
+        return [hint["type"] for hint in told]
+
+    assert async_to_sync(take)() == ["lease.changing", "lease.changed"]
+    assert (may_send(machine_row, owner), may_send(machine_row, staff)) == (False, True)
 
 
 def test_it_lasts_five_minutes_and_longer_for_who_says_so(act: Act, machine_row: Machine, owner: User) -> None:

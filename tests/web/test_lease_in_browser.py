@@ -35,9 +35,7 @@ class Desk:
         self.connections: dict[str, int] = {}
 
     def seed(self, *argv: str) -> Any:
-        command = [sys.executable, "-m", "tests.web.lease_seed", *argv]
-        done = subprocess.run(command, cwd=ROOT, env=self.site.env, check=True, stdout=subprocess.PIPE, text=True)
-        return json.loads(done.stdout.splitlines()[-1])
+        return json.loads(self.site.run("tests.web.lease_seed", *argv).splitlines()[-1])
 
     def open(self, who: str, path: str = "", **more: Any) -> Page:
         context = self.browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce", **more)
@@ -179,6 +177,7 @@ def test_it_shows_the_same_on_the_page_of_the_run(desk: Desk) -> None:
     page.get_by_role("button", name="Hand back").click()
     page.get_by_role("radio", name="Stop here").check()
     page.get_by_role("dialog").get_by_role("button", name="Hand back").click()
+    expect(page.get_by_role("dialog")).to_be_hidden()
     expect(page.locator("[data-viewer]")).to_have_attribute("data-mode", "view")
     assert desk.seed("told", run["run"])["choice"] == "stop"
     page.context.close()

@@ -28,7 +28,7 @@ def traces(site: Site) -> dict[str, Any]:
 @needs_axe
 @pytest.mark.parametrize("path", OWN)
 def test_it_is_accessible_and_fits(browser: Browser, site: Site, traces: dict[str, Any], path: str) -> None:
-    with opened(browser, site, path.format(**traces)) as page:
+    with opened(browser, site, path.format(**traces), fresh=False) as page:
         check(page)
 
 
@@ -42,5 +42,5 @@ def test_it_is_accessible_to_strangers(browser: Browser, site: Site, traces: dic
 @needs_axe
 @pytest.mark.parametrize("path", ["/shares/", "/settings/space/"])
 def test_it_teaches_a_newcomer(browser: Browser, site: Site, path: str) -> None:
-    with opened(browser, site, path, who="newcomer") as page:
+    with opened(browser, site, path, who="newcomer", fresh=False) as page:
         check(page)

@@ -4,7 +4,7 @@ from django.test import Client
 
 from godhand_web.models import User
 from godhand_web.pages import machines
-from sandboxes.models import Machine, State
+from sandboxes.models import Machine, State, Tag
 
 from .conftest import MachineOf
 
@@ -73,3 +73,48 @@ def test_it_turns_pages(as_owner: Client, owner: User, machine_of: MachineOf, mo
 
 def test_it_teaches_on_first_sight(as_owner: Client) -> None:
     assert "first task" in as_owner.get("/").content.decode()
+
+
+def test_it_finds_machines_by_name_id_image_owner_and_tag(staff: User, owner: User, machine_of: MachineOf) -> None:
+    found, other = machine_of(owner, name="calm-heron"), machine_of(staff, name="swift-owl")
+    Tag.objects.create(machine=found, name="invoices")
+    client = Client()
+    client.force_login(staff)
+    for query in (
+        "q=HERON",
+        f"q={found.pk}",
+        "q=owner",
+        "q=invoices",
+        "tag=invoices",
+        "owner=owner",
+        "q=heron&image=desktop",
+    ):
+        page = client.get(f"/machines/?{query}").content.decode()
+        assert "calm-heron" in page, query
+        assert other.name not in page, query
+    assert "No machine is like that" in client.get("/machines/?image=office").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("sort", "first"), [("newest", "b-second"), ("oldest", "a-first"), ("name", "a-first"), ("nonsense", "b-second")]
+)
+def test_it_sorts(as_owner: Client, owner: User, machine_of: MachineOf, sort: str, first: str) -> None:
+    names = [machine_of(owner, name=name).name for name in ("a-first", "b-second")]
+    page = as_owner.get(f"/machines/?sort={sort}").content.decode()
+    assert min(names, key=page.index) == first
+
+
+def test_it_shows_limits_and_what_a_machine_is_filed_under(
+    as_owner: Client, owner: User, machine_of: MachineOf
+) -> None:
+    machine = machine_of(owner)
+    Machine.objects.update(handle={"id": machine.pk, "options": {"limits": {"cpus": 2, "memory_mib": 4096}}})
+    as_owner.post(f"/machines/{machine.pk}/tags/", {"add": "night batch"})
+    page = as_owner.get("/machines/").content.decode()
+    for words in ("2 CPU", "4.0\xa0GB", "night", "batch"):
+        assert words in page
+    as_owner.post(f"/machines/{machine.pk}/tags/", {"remove": "night"})
+    assert [tag.name for tag in machine.tags.all()] == ["batch"]
+    assert "Tags by owner" in as_owner.get(f"/machines/{machine.pk}/").content.decode()
+    resources = as_owner.get(f"/machines/{machine.pk}/?tab=resources").content.decode()
+    assert "does not tell what it uses" in resources

@@ -1,7 +1,9 @@
 """Links to traces: what their makers do, and what strangers see."""
 
+import io
 import json
 import re
+import zipfile
 from collections.abc import Callable
 from datetime import timedelta
 from http.cookies import Morsel
@@ -16,6 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from godhand_web.models import User
+from godhand_web.qr import square
 from godhand_web.urls import urlpatterns
 from traces import jobs, shares
 from traces.doers import WORK
@@ -88,9 +91,11 @@ def test_it_makes_a_copy_shows_what_is_hidden_and_then_the_link_once(as_owner: C
     seen = text(as_owner.get(f"/shared/{share.pk}/"))
     assert "Pivot the sales sheet for [hidden]" in seen
     assert "ann@example.org" not in seen
+    assert "Recorded" not in seen
     made = as_owner.post(f"/shares/{share.pk}/issue/", {"lifetime": "7d", "most_views": "3"})
     (token,) = re.findall(r"/s/(gh_share_[\w-]{32})/", text(made))
     assert "no-store" in made.headers["Cache-Control"]
+    assert square(f"http://testserver/s/{token}/").path in text(made)
     assert token not in text(as_owner.get(f"/shares/{share.pk}/"))
     assert as_owner.post(f"/shares/{share.pk}/issue/", {"lifetime": "7d"}).status_code == 302
     assert visited(token).get(f"/shared/{share.pk}/").status_code == 200
@@ -267,8 +272,9 @@ def test_it_is_in_no_list_of_traces(as_owner: Client, linked: Linked) -> None:
 def test_it_answers_everything_that_the_page_of_a_trace_asks_for(linked: Linked) -> None:
     below = {name: {str(each.pattern)[len(root) :] for each in urlpatterns if str(each.pattern).startswith(root)}
              for name, root in (("trace", "traces/<str:trace_id>/"), ("shared", "shared/<str:share_id>/"))}  # fmt: skip
-    only_mine = {"share/", "keep/", "delete/", "compare/", "export/", "steps/<int:seq>/remarks/"}
-    asked = {address for address in below["trace"] if address not in only_mine and not address.startswith("remarks/")}
+    only_mine = ("share/", "keep/", "delete/", "compare/", "export/", "fork/", "merge/", "branches/", "remarks/")
+    mine = (*only_mine, "steps/<int:seq>/remarks/")
+    asked = {address for address in below["trace"] if not address.startswith(mine)}
     assert asked <= below["shared"]
     share, token = linked()
     client = visited(token)
@@ -291,6 +297,31 @@ def test_it_hands_files_out_only_when_its_maker_allowed_it(linked: Linked, downl
     assert client.get(f"/shared/{share.pk}/files/{seq}/").status_code == (200 if downloads else 404)
     shown = text(client.get(f"/shared/{share.pk}/steps/{seq}/?tab=files"))
     assert ("Download" in shown) == downloads
+
+
+def test_it_makes_the_file_of_a_copy_once_for_all_who_take_it(linked: Linked) -> None:
+    share, token = linked(downloads=True)
+    client, take = visited(token), f"/shared/{share.pk}/take/"
+    assert text(client.get(take)).count("Make it") == 2
+    assert client.post(take, {"kind": "zip"}).headers["Location"] == take
+    client.post(take, {"kind": "zip"})
+    job = Job.objects.get()
+    assert "Waiting" in text(client.get(take))
+    jobs.run(job.pk, WORK)
+    assert 'href="?kind=zip"' in text(client.get(take))
+    file = client.get(f"{take}?kind=zip")
+    with zipfile.ZipFile(io.BytesIO(b"".join(file.streaming_content))) as bundle:  # type: ignore[attr-defined]
+        inside = b"".join(bundle.read(name) for name in bundle.namelist() if name.endswith((".json", ".jsonl")))
+    assert file.headers["Content-Disposition"].startswith("attachment")
+    assert (b"[hidden]" in inside, b"pandas" in inside) == (True, False)
+
+
+def test_nobody_takes_a_copy_that_its_maker_did_not_hand_out(linked: Linked) -> None:
+    share, token = linked(downloads=False)
+    client = visited(token)
+    assert client.get(f"/shared/{share.pk}/take/").status_code == 404
+    assert client.post(f"/shared/{share.pk}/take/", {"kind": "zip"}).status_code == 404
+    assert not Job.objects.exists()
 
 
 def test_it_shows_a_run_live_without_what_was_never_made_safe(linked: Linked, trace: Trace, owner: User) -> None:

@@ -2,22 +2,18 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from .site import ROOT, Site
+from .site import Site
 from .test_pages_in_browser import check, needs_axe, opened
 
 
 @pytest.fixture(scope="module")
 def facts(site: Site) -> dict[str, str]:
     """The last line; those before it are the log's."""
-    command = [sys.executable, "-m", "tests.web.seed_shares"]
-    made = subprocess.run(command, cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return json.loads(made.splitlines()[-1])  # type: ignore[no-any-return]
+    return json.loads(site.run("tests.web.seed_shares").splitlines()[-1])  # type: ignore[no-any-return]
 
 
 PAGES = (
@@ -33,7 +29,7 @@ PAGES = (
 @needs_axe
 @pytest.mark.parametrize("path", PAGES)
 def test_it_is_accessible_and_fits(browser: Browser, site: Site, facts: dict[str, str], path: str) -> None:
-    with opened(browser, site, path.format(**facts)) as page:
+    with opened(browser, site, path.format(**facts), fresh=False) as page:
         check(page)
 
 
@@ -56,7 +52,7 @@ def test_it_asks_nothing_but_its_own_pages(browser: Browser, site: Site, facts: 
         page.keyboard.press("ArrowRight")
         page.keyboard.press("5")
         expect(page.locator("[data-body]")).to_have_attribute("data-shows", "files")
-    allowed = re.compile(rf"/static/|/s/{facts['token']}/$|/shared/{facts['share']}/|data:|blob:")
+    allowed = re.compile(rf"/static/|/assets/|/s/{facts['token']}/$|/shared/{facts['share']}/|data:|blob:")
     assert [address for address in asked if not allowed.match(address)] == []
     assert any("/steps/" in address for address in asked)
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from agents import api
 from agents.models import Branch, Note, Run, State, Wish
+from agents.states import STEPWISE
 from godhand_web.models import User
 from godhand_web.pages.task import TABS
 from godhand_web.pages.task_doing import PRESENT, present
@@ -18,7 +19,7 @@ from sandboxes.models import Event, Machine
 from traces.events import Actor
 
 from .conftest import SnapshotOf
-from .task_rows import QUESTION, deliver, machine_of, recorder_of, run_in, settle
+from .task_rows import QUESTION, USAGE, deliver, machine_of, recorder_of, run_in, settle
 
 pytestmark = pytest.mark.usefixtures("redis_url", "image")
 
@@ -301,3 +302,25 @@ def test_it_asks_the_database_little(as_owner: Client, owner: User, django_asser
     run = run_in(owner, State.RUNNING, steps=30)
     with django_assert_max_num_queries(30):
         as_owner.get(at(run), headers={"X-Fragment": "1"})
+
+
+def test_it_draws_what_is_about_to_be_done(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, State.PAUSED, steps=2)
+    call: Any = {"id": "next", "name": "left_click", "input": {"coordinate": [100, 200]}, "toolset": "computer"}
+    recorder_of(branch_of(run)).reply(
+        None, turn=9, text="", reasoning="", usage=USAGE, cost=0, provider="scripted", model="Chart", calls=[call]
+    )
+    view = as_owner.get(at(run)).context["view"]
+    rings = [shape.attributes for shape in view.intent.shapes if shape.tag == "circle"]
+    assert {(ring["cx"], ring["cy"]) for ring in rings} == {(100, 200)}
+    assert view.next_act == "Clicking at 100, 200"
+    assert 'cx="100" cy="200"' in text(as_owner, run)
+
+
+def test_it_goes_step_by_step(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, State.RUNNING, steps=2)
+    assert told(as_owner, run, "step") == "One step further, and then it rests."
+    assert branch_of(run).wish == STEPWISE
+    settle(branch_of(run), State.PAUSED, branch_of(run).machine)
+    told(as_owner, run, "step")
+    assert (branch_of(run).state, branch_of(run).wish) == (State.QUEUED, STEPWISE)

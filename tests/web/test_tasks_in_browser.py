@@ -13,7 +13,7 @@ PAGES = {
     "dashboard": "/",
     "tasks": "/tasks/",
     "found none": "/tasks/?q=nothing-like-that",
-    "new": "/tasks/new/?example=chart",
+    "new": "/tasks/new/?example=chart&recurs",
     "running": "/tasks/{running}/",
     "provisioning": "/tasks/{provisioning}/",
     "needs help": "/tasks/{needs_help}/?tab=reasoning",
@@ -22,6 +22,8 @@ PAGES = {
     "several runs": "/tasks/{many}/",
     "stop": "/tasks/{running}/runs/{run}/stop/",
     "hostile": "/tasks/{hostile}/?tab=files",
+    "schedules": "/schedules/",
+    "schedule": "/schedules/{schedule}/",
 }
 PASTE = """([name, type]) => {
   const files = new DataTransfer();
@@ -53,7 +55,7 @@ def run_page(tasks: dict[str, list[str]], name: str) -> str:
 @pytest.mark.parametrize("name", PAGES)
 def test_it_is_accessible_and_fits(browser: Browser, site: Site, tasks: dict[str, list[str]], name: str) -> None:
     facts: dict[str, Any] = {kind: task for kind, (task, _) in tasks.items()}
-    with opened(browser, site, PAGES[name].format(run=tasks["running"][1], **facts)) as page:
+    with opened(browser, site, PAGES[name].format(run=tasks["running"][1], **facts), fresh=False) as page:
         check(page)
 
 
@@ -129,6 +131,26 @@ def test_it_gathers_files_and_starts_with_ctrl_enter(browser: Browser, site: Sit
         page.wait_for_url(re.compile(r"/tasks/[0-9a-z]{12}/$"))
         for name in ("sales.csv", "image.png", "image (2).png", "dropped.csv"):
             expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()
+
+
+@pytest.mark.usefixtures("tasks")
+def test_it_says_back_when_and_saves_a_schedule_by_keyboard(browser: Browser, site: Site) -> None:
+    with opened(browser, site, "/tasks/new/?example=chart") as page:
+        expect(page).to_have_title(re.compile(r"^\(\d+\) New task"))
+        page.get_by_label("On a schedule").press("Space")
+        page.get_by_label("When", exact=True).fill("every weekday at 9")
+        expect(page.locator("[data-live=preview]")).to_contain_text("Every weekday at 09:00")
+        expect(page.locator("[data-live=preview] li")).to_have_count(5)
+        page.get_by_label("When", exact=True).fill("now and then")
+        expect(page.locator("[data-live=preview]")).to_contain_text("“now” is not understood")
+        page.get_by_role("button", name="every 2 hours").click()
+        expect(page.locator("[data-live=preview]")).to_contain_text("Every 2 hours")
+        page.get_by_text("The agent types them by name").click()
+        page.get_by_role("button", name="Another one").click()
+        expect(page.locator(".secret-row")).to_have_count(2)
+        page.keyboard.press("Control+Enter")
+        page.wait_for_url(re.compile(r"/schedules/[0-9a-z]{12}/$"))
+        expect(page.get_by_role("heading", name="Every 2 hours")).to_be_visible()
 
 
 def test_it_takes_one_to_the_mistake(browser: Browser, site: Site) -> None:

@@ -2,19 +2,16 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from .site import ROOT, Site
+from .site import Site
 from .test_pages_in_browser import check, needs_axe, opened
 
 
 def seed(site: Site, *argv: str) -> str:
-    command = [sys.executable, "-m", "tests.web.trace_seed", *argv]
-    return subprocess.run(command, cwd=ROOT, env=site.env, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return site.run("tests.web.trace_seed", *argv)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +87,7 @@ def test_it_shows_the_screen_in_every_way(browser: Browser, site: Site, traces: 
         press(page, "d")
         expect(page.locator("[data-diff]")).to_be_visible()
         page.get_by_role("link", name="Slider").click()
-        page.get_by_label("How much of the picture after").fill("20")
+        page.get_by_label("How much of the picture before").fill("20")
         assert after.evaluate("image => image.style.clipPath") == "inset(0px 0px 0px 20%)"
         press(page, "f")
         expect(page.locator(".detail-panel")).to_be_hidden()
@@ -193,7 +190,7 @@ def test_it_opens_runs_of_steps_in_the_tree(browser: Browser, site: Site, traces
         at(page, 3)
         press(page, "ArrowLeft")
         expect(rows).to_have_count(shown)
-        page.get_by_role("link", name="Show all").click()
+        page.get_by_role("link", name="All steps").click()
         expect(rows).to_have_count(25)
 
 
@@ -267,7 +264,7 @@ def test_it_shows_hostile_text_as_text(browser: Browser, site: Site, traces: dic
 )
 def test_it_is_accessible_and_fits(browser: Browser, site: Site, traces: dict[str, str], path: str) -> None:
     name, _, query = path.partition("/")
-    with opened(browser, site, f"/traces/{traces[name]}/{query}") as page:
+    with opened(browser, site, f"/traces/{traces[name]}/{query}", fresh=False) as page:
         expect(page.locator(".tile a[aria-current]")).to_be_visible()
         check(page)
 

@@ -1,4 +1,4 @@
-"""What both kinds of film share."""
+"""What all kinds of film share."""
 
 from abc import abstractmethod
 from html import escape
@@ -10,6 +10,8 @@ from ..steps import steps_of
 from . import ffmpeg
 from .base import Exporter, Material, Progress, Size
 from .frames import Film, thinned
+
+RATE = 5
 
 
 class FilmExporter(Exporter):
@@ -37,6 +39,40 @@ class FilmExporter(Exporter):
 
     @abstractmethod
     def shoot(self, film: Film, out: Path, title: str, progress: Progress) -> None: ...
+
+
+class MovieExporter(FilmExporter):
+    """A film for players of films. `step_bytes` is what a step takes, about."""
+
+    icon: ClassVar[str] = "film"
+    widest: ClassVar[int] = 1920
+    most_steps: ClassVar[int | None] = 3000
+    step_bytes: ClassVar[int]
+
+    @classmethod
+    def estimate(cls, size: Size) -> int:
+        return 50_000 + cls.step_bytes * min(size.steps, cls.most_steps or size.steps)
+
+    @classmethod
+    @abstractmethod
+    def coded(cls) -> tuple[str, ...]:
+        """What ffmpeg is told about the file."""
+
+    def shoot(self, film: Film, out: Path, title: str, progress: Progress) -> None:
+        width, height = film.size
+        given = ("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(RATE), "-i", "pipe:0")
+        seconds, shown, step = 0.0, 0, -1
+        with ffmpeg.fed((*given, *self.coded(), "-metadata", f"title={title}", str(out))) as pipe:
+            for frame in film.frames():
+                seconds += frame.seconds
+                data = frame.picture.tobytes()
+                for _ in range(round(seconds * RATE) - shown):
+                    pipe.write(data)
+                shown = round(seconds * RATE)
+                if frame.step != step:
+                    progress.advance()
+                step = frame.step
+        out.with_suffix(".vtt").write_text(web_vtt(film))
 
 
 def web_vtt(film: Film) -> str:

@@ -46,7 +46,7 @@ const REPEATS = new Set(["previous", "next", "previousMarked", "nextMarked", "ne
 export function commandOf(event, sequence) {
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.altKey || event.metaKey) return undefined;
   const target = event.target;
-  if (target?.closest?.(`${TYPING}, dialog[open]`)) return undefined;
+  if (target?.closest?.(`${TYPING}, dialog[open], [role=menu]`)) return undefined;
   if (MOVES.includes(event.key) && target?.closest?.("input[type=range], [role=tree]")) return undefined;
   if (event.key === " " && target?.closest?.(PRESSED) && !target.matches("input[type=range]")) return undefined;
   const pressed = event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;

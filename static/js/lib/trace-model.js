@@ -6,7 +6,8 @@ const CHUNK = 50;
  * What is looked at: a path, a place on it, a tab, and a way to show the picture.
  *
  * Events: "step" when another step is looked at, "cards" when more is known about steps, "path" when the path is
- * another or longer, "look" when tab or view changed. A card is a step as `trace_steps.py` tells it.
+ * another or longer, "look" when tab or view changed, "window" when other steps may be looked at. A card is a step as
+ * `trace_steps.py` tells it. `window` is the first and the last place on the path that one stays between, or null.
  */
 export class TraceModel extends EventTarget {
   constructor(data, source) {
@@ -21,6 +22,8 @@ export class TraceModel extends EventTarget {
     this.view = data.view;
     this.cards = new Map();
     this.loading = new Map();
+    this.times = new Map();
+    this.window = null;
     this.path = new Path(data.path);
     this.heading = this.path.branch;
     this.index = Math.max(0, this.path.indexOf(data.current));
@@ -43,8 +46,40 @@ export class TraceModel extends EventTarget {
     return this.cards.get(this.path.seqs[index]);
   }
 
+  get first() {
+    return this.window?.[0] ?? 0;
+  }
+
+  get last() {
+    return this.window?.[1] ?? this.path.length - 1;
+  }
+
+  holds(index) {
+    return this.first <= index && index <= this.last;
+  }
+
+  /** Only the steps between two places are looked at, whichever comes first; all without any. */
+  choose(one, other) {
+    const most = this.path.length - 1;
+    const places = [one, other].map((place) => Math.max(0, Math.min(place, most))).sort((a, b) => a - b);
+    this.window = one === undefined || (places[0] === 0 && places[1] === most) ? null : places;
+    this.#say("window");
+    this.go(this.index);
+  }
+
+  /** When each step of the path was, in milliseconds since the beginning. */
+  async clock() {
+    const { path } = this;
+    if (!this.times.has(path.seqs[0])) {
+      const times = await this.source.times(path.branch, path.seqs);
+      path.seqs.slice(0, times.length).forEach((seq, place) => this.times.set(seq, times[place]));
+    }
+    let last = 0;
+    return path.seqs.map((seq) => (last = this.times.get(seq) ?? this.cards.get(seq)?.at ?? last));
+  }
+
   go(index) {
-    const place = Math.max(0, Math.min(index, this.path.length - 1));
+    const place = Math.max(this.first, Math.min(index, this.last));
     if (place === this.index) return;
     this.index = place;
     this.#say("step");
@@ -55,6 +90,7 @@ export class TraceModel extends EventTarget {
   /** To a step wherever it is: on this path, or on the one of its branch. */
   async goTo(seq, branch) {
     const place = this.path.indexOf(seq);
+    if (place >= 0 && !this.holds(place)) this.choose();
     if (place >= 0) this.go(place);
     else if (branch) await this.follow(branch, seq);
   }
@@ -66,6 +102,8 @@ export class TraceModel extends EventTarget {
     if (this.heading !== branch) return;
     const place = path.indexOf(seq);
     this.path = path;
+    this.times.clear();
+    this.window = null;
     this.index = place >= 0 ? place : Math.min(this.index, path.length - 1);
     this.#say("path");
     this.#say("step");

@@ -14,9 +14,3 @@ export function shifted(speed, direction) {
   const place = SPEEDS.indexOf(speed) + direction;
   return SPEEDS[Math.max(0, Math.min(place, SPEEDS.length - 1))];
 }
-
-/** Which of so many tiles are in view, some more on both sides; `end` is the first that is not. */
-export function inView({ left, width, tile, count, margin = 4 }) {
-  const start = Math.max(0, Math.floor(left / tile) - margin);
-  return { start, end: Math.min(count, Math.ceil((left + width) / tile) + margin) };
-}

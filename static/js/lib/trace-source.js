@@ -15,6 +15,11 @@ export class ServerSource {
     return this.#json("path/", { branch });
   }
 
+  async times(branch) {
+    let last = 0;
+    return (await this.#json("path/", { branch, times: 1 })).at.map((difference) => (last += difference));
+  }
+
   async steps(seqs, first) {
     return (await this.#json("steps/", { seqs: seqs.join(","), first })).steps;
   }
@@ -86,6 +91,11 @@ export class InlineSource {
 
   async path(branch) {
     return (await this.rest).paths[branch];
+  }
+
+  async times(branch, seqs) {
+    const { steps } = await this.rest;
+    return seqs.map((seq) => steps[seq]?.at ?? 0);
   }
 
   async steps(seqs) {

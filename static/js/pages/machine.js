@@ -33,6 +33,11 @@ function sentence({ phase, text, wait, frozenAt }) {
   return "";
 }
 
+/** Longer than a display that a snapshot has cut off, which is back at once. */
+function isAway({ phase, attempt }) {
+  return phase === "waiting" || phase === "stopped" || (phase === "connecting" && attempt > 0);
+}
+
 function paint(now) {
   const driving = now.driving && now.phase === "live";
   stage.dataset.mode = driving ? "drive" : "view";
@@ -40,7 +45,7 @@ function paint(now) {
   const text = sentence(now);
   said.hidden = !text;
   said.textContent = text;
-  now.frozen.classList.toggle("dim", now.phase === "waiting" || now.phase === "stopped");
+  now.frozen.classList.toggle("dim", isAway(now));
   paintWho(now);
   paintTools(driving);
 }

@@ -1,6 +1,8 @@
 import "./form.js";
 import { withBlock } from "../lib/filelist.js";
 import { Drop } from "../parts/drop.js";
+import { installSecrets } from "../parts/secrets.js";
+import { installWhen } from "../parts/when.js";
 
 const REST = 400;
 const form = document.getElementById("launch");
@@ -25,6 +27,7 @@ function described() {
   return fields;
 }
 
+/** What the server makes of the form: the call, and the checks in words. */
 async function showCode() {
   let answer;
   try {
@@ -34,13 +37,15 @@ async function showCode() {
   }
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const fresh = page.querySelector("[data-live=code]");
-  if (fresh) code.querySelector("[data-live=code]").replaceWith(document.adoptNode(fresh));
+  for (const name of ["code", "explained"]) {
+    const fresh = page.querySelector(`[data-live=${name}]`);
+    if (fresh) form.querySelector(`[data-live=${name}]`).replaceWith(document.adoptNode(fresh));
+  }
 }
 
 function soon() {
   clearTimeout(timer);
-  if (code.open) timer = setTimeout(showCode, REST);
+  if (code.open || checks.value.trim()) timer = setTimeout(showCode, REST);
 }
 
 form.addEventListener("input", soon);
@@ -58,5 +63,7 @@ form.addEventListener("click", (event) => {
 });
 
 form.querySelector("[data-helpers]").hidden = false;
+installWhen(form, soon);
+installSecrets(form);
 document.getElementById("errors")?.focus();
 drop.start();

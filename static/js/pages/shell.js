@@ -1,3 +1,4 @@
+import { installAttention } from "../parts/attention.js";
 import { installDialogs } from "../parts/dialogs.js";
 import { installElapsed } from "../parts/elapsed.js";
 import { installKeys } from "../parts/keys.js";
@@ -9,3 +10,4 @@ installTheme();
 installKeys();
 installDialogs();
 installElapsed();
+installAttention();

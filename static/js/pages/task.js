@@ -34,5 +34,6 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("live:refreshed", follow);
+document.addEventListener("live:placed", follow);
 installNotes();
 follow();

@@ -5,12 +5,15 @@ import { sourceOf } from "../lib/trace-source.js";
 import { valueText } from "../lib/trace-words.js";
 import { Detail } from "../parts/trace/detail.js";
 import { calmly, find, tell } from "../parts/trace/dom.js";
-import { Film, Scrubber } from "../parts/trace/film.js";
+import { Film } from "../parts/trace/film.js";
 import { Live } from "../parts/trace/live.js";
+import { Menu } from "../parts/trace/menu.js";
 import { Player } from "../parts/trace/player.js";
+import { Scrubber } from "../parts/trace/scrubber.js";
 import { Search } from "../parts/trace/search.js";
 import { Stage } from "../parts/trace/stage.js";
 import { Tree } from "../parts/trace/tree.js";
+import { Range, installPace } from "../parts/trace/window.js";
 
 const TABS = ["action", "reasoning", "observation", "model", "files", "notes"];
 const data = JSON.parse(document.getElementById("trace-data").textContent);
@@ -35,14 +38,17 @@ function start() {
     remember();
   });
   const live = new Live(model, { film, tree, detail });
-  const commands = commandsOf({ model, stage, player, search, live });
+  new Menu(model, { copy: copyLink });
+  const range = new Range(model, film);
+  installPace(film, { remembered: kept("film"), remember: (pace) => keep("film", pace) });
+  const commands = commandsOf({ model, stage, player, search, live, range });
   const remember = calmly(() => rememberState(model, search), 120);
 
   const announce = calmly(() => {
     find("say").textContent = valueText(model.number, model.path.length, model.card);
   }, 600);
 
-  for (const type of ["step", "look", "path"]) model.addEventListener(type, remember);
+  for (const type of ["step", "look", "path", "window"]) model.addEventListener(type, remember);
   model.addEventListener("step", announce);
   installClicks({ model, commands });
   if (document.body.dataset.keys !== "off") installKeys(commands);
@@ -53,7 +59,7 @@ function start() {
   }
 }
 
-function commandsOf({ model, stage, player, search, live }) {
+function commandsOf({ model, stage, player, search, live, range }) {
   const moved = (act) => () => {
     player.stop();
     act();
@@ -61,7 +67,7 @@ function commandsOf({ model, stage, player, search, live }) {
   const jump = (direction, right) =>
     moved(() => {
       const place = model.path.next(model.index, direction, right);
-      if (place >= 0) model.go(place);
+      if (place >= 0 && model.holds(place)) model.go(place);
     });
   const error = (place) => model.path.isError(place);
   const marked = (place) => model.path.isMarked(place);
@@ -87,12 +93,12 @@ function commandsOf({ model, stage, player, search, live }) {
     full: () => toggleFull(),
     compare: () => compare(model),
     divergence: moved(() => firstFork(model)),
-    copy: () => copyLink(model),
+    copy: () => copyLink(model.seq),
     nextHit: () => search.active && search.move(1),
     previousHit: () => search.active && search.move(-1),
     live: () => model.live && live.jump(),
     search: () => search.field.focus(),
-    escape: () => escape(player, search),
+    escape: () => escape(player, search, range),
     ...Object.fromEntries(TABS.map((tab, place) => [`tab${place + 1}`, () => model.look({ tab })])),
     hasHits: () => search.active,
   };
@@ -190,9 +196,9 @@ function compare(model) {
   }
 }
 
-async function copyLink(model) {
+async function copyLink(seq) {
   const link = new URL(location.href);
-  link.search = new URLSearchParams({ step: model.seq });
+  link.search = new URLSearchParams({ step: seq });
   try {
     await navigator.clipboard.writeText(link.href);
     tell("The link to this step is copied.");
@@ -206,10 +212,11 @@ function toggleFull(wanted) {
   find("full").setAttribute("aria-pressed", String(full));
 }
 
-function escape(player, search) {
+function escape(player, search, range) {
   if (document.documentElement.classList.contains("full")) toggleFull(false);
   else if (player.playing) player.stop();
   else if (search.active) search.clear();
+  else if (range.active) range.clear();
 }
 
 function rememberState(model, search) {
@@ -219,5 +226,6 @@ function rememberState(model, search) {
   if (tab !== "action") query.set("tab", tab);
   if (view !== "action") query.set("view", view);
   if (search.asked) query.set("q", search.asked);
+  if (model.window) query.set("window", `${model.first + 1}-${model.last + 1}`);
   if (location.protocol !== "file:") history.replaceState(null, "", `?${query}`);
 }

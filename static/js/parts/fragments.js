@@ -1,3 +1,5 @@
+import { placeSteps } from "./newest.js";
+
 /** What of a region is the server's word: neither form tokens nor running clocks. */
 function essence(region) {
   const copy = region.cloneNode(true);
@@ -23,6 +25,14 @@ function swap(old, fresh) {
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
+const BROUGHT = ["doing", "gauges", "intent"];
+
+/** Whether the socket keeps this region of a run's page up to date: the lists of steps, too, where they are shown. */
+function isBrought(fresh) {
+  const shared = ["acts", "film"].some((id) => fresh.querySelector(`#${id}`) && document.getElementById(id));
+  return BROUGHT.includes(fresh.dataset.live) || shared;
+}
+
 /** Asks for this page again and exchanges the `data-live` regions that differ. Nothing else is touched. */
 export class Fragments {
   constructor() {
@@ -30,7 +40,24 @@ export class Fragments {
     this.asOf = new Date();
     this.reachable = true;
     this.running = null;
+    this.revision = Number(document.querySelector("[data-revision]")?.dataset.revision ?? 0);
     for (const region of document.querySelectorAll("[data-live]")) this.known.set(region.dataset.live, essence(region));
+  }
+
+  /** What the socket brought. False when the page has to be asked for all the same. */
+  place({ revision, rest, regions, steps, more }) {
+    if (revision < this.revision) return true;
+    this.revision = revision;
+    for (const html of Object.values(regions)) {
+      this.#exchange(new DOMParser().parseFromString(html, "text/html").querySelector("[data-live]"));
+    }
+    const placed = placeSteps({ steps, more });
+    for (const name of ["side", "strip"]) {
+      const region = document.querySelector(`[data-live="${name}"]`);
+      if (region) this.known.set(name, essence(region));
+    }
+    document.dispatchEvent(new CustomEvent("live:placed"));
+    return placed && rest === document.querySelector("[data-rest]")?.dataset.rest;
   }
 
   /** Calls that come while one is under way share a single further one. */
@@ -58,20 +85,29 @@ export class Fragments {
     }
     this.reachable = response.status < 500;
     if (response.redirected || response.status === 404) location.reload();
-    else if (response.ok) this.#apply(await response.text());
+    else if (response.ok && !this.#apply(await response.text())) await this.#load();
   }
 
+  /** Where the socket was quicker, what it brings along stays. False when the page has to be asked for once more. */
   #apply(html) {
-    this.asOf = new Date();
     const page = new DOMParser().parseFromString(html, "text/html");
-    for (const fresh of page.querySelectorAll("[data-live]")) {
-      const name = fresh.dataset.live;
-      const now = essence(fresh);
-      const old = document.querySelector(`[data-live="${CSS.escape(name)}"]`);
-      if (!old || this.known.get(name) === now) continue;
-      this.known.set(name, now);
-      swap(old, document.adoptNode(fresh));
-    }
+    const revision = Number(page.querySelector("[data-revision]")?.dataset.revision ?? this.revision);
+    const late = revision < this.revision;
+    const regions = [...page.querySelectorAll("[data-live]")].filter((fresh) => !late || !isBrought(fresh));
+    const again = late && regions.some((fresh) => fresh.querySelector("#acts"));
+    this.revision = Math.max(revision, this.revision);
+    this.asOf = new Date();
+    for (const fresh of regions) this.#exchange(fresh);
     document.dispatchEvent(new CustomEvent("live:refreshed"));
+    return !again;
+  }
+
+  #exchange(fresh) {
+    const name = fresh.dataset.live;
+    const now = essence(fresh);
+    const old = document.querySelector(`[data-live="${CSS.escape(name)}"]`);
+    if (!old || this.known.get(name) === now) return;
+    this.known.set(name, now);
+    swap(old, document.adoptNode(fresh));
   }
 }

@@ -35,8 +35,10 @@ export class Hints {
       this.#refresh();
     });
     socket.addEventListener("message", (event) => {
-      document.dispatchEvent(new CustomEvent("hint", { detail: JSON.parse(event.data) }));
-      this.#refresh();
+      const hint = JSON.parse(event.data);
+      document.dispatchEvent(new CustomEvent("hint", { detail: hint }));
+      if (hint.shown) this.#place(hint.shown, socket);
+      else if (hint.type !== "lease.changing") this.#refresh();
     });
     socket.addEventListener("close", () => {
       this.open = false;
@@ -46,6 +48,15 @@ export class Hints {
       if (this.attempt === 2) this.#refresh();
       this.#show();
     });
+  }
+
+  /** The server sends no more before it knows that this was read. */
+  #place(shown, socket) {
+    try {
+      if (!this.fragments.place(shown)) this.#refresh();
+    } finally {
+      if (socket.readyState === WebSocket.OPEN) socket.send("read");
+    }
   }
 
   async #refresh() {

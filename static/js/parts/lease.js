@@ -4,6 +4,7 @@ import { say } from "./toasts.js";
 
 const BEAT = 15000;
 const AGAIN = 300;
+const LEASE_HINTS = ["lease.changing", "lease.changed"];
 
 /**
  * Who drives, kept in step with the server: a hint, an answer or a new fragment brings the facts, and the viewer
@@ -130,11 +131,15 @@ export class Lease {
     place.querySelector("[data-acts]").replaceChildren(...buttons);
   }
 
-  /** The holder comes with the hint: whoever lost control stops sending before anything is asked. */
+  /**
+   * The holder comes with the hint: whoever lost control stops sending before anything is asked. While it changes, the
+   * new holder cannot send yet, and does not look.
+   */
   #hear(hint) {
-    if (hint.type !== "lease.changed" || !this.facts || !this.url.includes(`/${hint.id}/`)) return;
-    if (hint.holder !== this.facts.me) this.viewer.drive(false);
-    this.#look();
+    if (!LEASE_HINTS.includes(hint.type) || !this.facts || !this.url.includes(`/${hint.id}/`)) return;
+    const mine = hint.holder === this.facts.me;
+    if (!mine) this.viewer.drive(false);
+    if (!mine || hint.type === "lease.changed") this.#look();
   }
 
   async #look() {

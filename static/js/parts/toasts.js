@@ -5,10 +5,12 @@ function lifetime(toast) {
   if (!toast.matches(".error, .warning")) setTimeout(() => toast.remove(), STAY);
 }
 
-/** Shows and announces one sentence. The same sentence is not said twice at once. */
+/** Shows and announces one sentence. The same sentence is not said twice at once, unless it has become serious. */
 export function say(text, tone = "info") {
   const place = document.getElementById("toasts");
-  if ([...place.children].some((toast) => toast.textContent.trim() === text)) return;
+  const same = [...place.children].find((toast) => toast.textContent.trim() === text);
+  if (same?.classList.contains(tone)) return;
+  same?.remove();
   const toast = document.getElementById("toast").content.firstElementChild.cloneNode(true);
   toast.classList.add(tone);
   toast.querySelector("p").textContent = text;

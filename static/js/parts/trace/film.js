@@ -1,12 +1,13 @@
-import { inView } from "../../lib/trace-pace.js";
-import { clock } from "../../lib/trace-words.js";
+import { GAP, TILE, bySteps, byTime } from "../../lib/trace-film.js";
+import { span } from "../../lib/trace-words.js";
 import { calmly, find, icon, make } from "./dom.js";
 
-const TILE = 144;
-const WIDTH = 136;
-const GAP = 8;
+const WIDTH = TILE - GAP;
 
-/** All steps of the path as small pictures. Only those in view exist; their pictures come fifty on a sheet. */
+/**
+ * All steps of the path as small pictures, equally far apart or as far as they were in time. Only those in view exist;
+ * their pictures come fifty on a sheet.
+ */
 export class Film {
   constructor(model, { hits }) {
     Object.assign(this, { model, hits });
@@ -15,8 +16,21 @@ export class Film {
     this.tiles = new Map();
     this.versions = new Map();
     this.wordless = new Set();
+    this.timed = false;
     this.#install();
     this.#another();
+  }
+
+  /** By time, or by steps. */
+  async pace(timed) {
+    this.timed = timed;
+    this.box.classList.toggle("timed", timed);
+    await this.#another();
+  }
+
+  /** The place on the path of the tile at such a place on the screen. */
+  placeAt(clientX) {
+    return this.layout.at(clientX - this.box.getBoundingClientRect().left + this.box.scrollLeft - GAP);
   }
 
   #install() {
@@ -25,6 +39,7 @@ export class Film {
     this.model.addEventListener("path", () => this.#another());
     this.model.addEventListener("cards", () => this.#caption());
     this.model.addEventListener("step", () => this.#moved());
+    this.model.addEventListener("window", () => this.repaint());
     this.list.addEventListener("click", (event) => {
       const tile = event.target.closest("[data-index]");
       if (!tile || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -50,7 +65,7 @@ export class Film {
 
   paint() {
     const { scrollLeft: left, clientWidth: width } = this.box;
-    const { start, end } = inView({ left, width, tile: TILE, count: this.model.path.length });
+    const { start, end } = this.layout.inView(left, width);
     for (const index of [...this.tiles.keys()]) if (index < start || index >= end) this.#remove(index);
     for (let index = start; index < end; index += 1) {
       if (!this.tiles.has(index)) this.#add(index);
@@ -70,15 +85,22 @@ export class Film {
     element.style.backgroundPosition = `-${x}px -${y}px`;
   }
 
-  #another() {
+  async #another() {
     this.versions.clear();
-    this.list.style.width = `${this.model.path.length * TILE + GAP}px`;
+    const { path } = this.model;
+    this.layout = bySteps(path.length);
+    if (this.timed) {
+      const times = await this.model.clock();
+      if (path !== this.model.path) return;
+      this.layout = byTime(times);
+    }
+    this.list.style.width = `${this.layout.end + GAP}px`;
     this.#reveal();
     this.repaint();
   }
 
   #reveal() {
-    const left = this.model.index * TILE;
+    const left = this.layout.left(this.model.index);
     const { scrollLeft, clientWidth } = this.box;
     if (left < scrollLeft + GAP || left + TILE > scrollLeft + clientWidth - GAP) {
       this.box.scrollLeft = left - clientWidth / 2 + TILE / 2;
@@ -129,7 +151,13 @@ export class Film {
     const text = card ? `${index + 1} · ${card.text}` : `${index + 1}`;
     const link = make(
       "a",
-      { href: `?step=${model.path.seqs[index]}`, "data-index": index, tabindex: -1, title: card?.text ?? "" },
+      {
+        href: `?step=${model.path.seqs[index]}`,
+        "data-index": index,
+        tabindex: -1,
+        title: card?.text ?? "",
+        draggable: false,
+      },
       shot,
       make("span", { className: "tile-text clip", text }),
       this.#signs(index),
@@ -138,8 +166,11 @@ export class Film {
       link.setAttribute("aria-current", "step");
       link.tabIndex = 0;
     }
-    const tile = make("li", { className: "tile", value: index + 1 }, link);
-    tile.style.left = `${GAP + index * TILE}px`;
+    const tile = make("li", { className: model.holds(index) ? "tile" : "tile out", value: index + 1 }, link);
+    tile.style.left = `${GAP + this.layout.left(index)}px`;
+    if (this.timed) tile.style.setProperty("--z", index);
+    const cut = this.layout.cuts.get(index);
+    if (cut) tile.append(make("span", { className: "tile-cut num", text: `+${span(cut)}`, title: "Left out here" }));
     this.tiles.set(index, tile);
     this.list.append(tile);
   }
@@ -172,71 +203,5 @@ export class Film {
       version: this.versions.get(number),
       number,
     });
-  }
-}
-
-/** The range below the screen, and the ticks above it: errors, people, forks and hits. */
-export class Scrubber {
-  constructor(model, film, { hits, say }) {
-    Object.assign(this, { model, film, hits });
-    this.range = find("scrub");
-    this.canvas = find("ticks");
-    this.peek = find("peek");
-    this.say = say;
-    this.range.disabled = false;
-    this.range.addEventListener("input", () => model.go(Number(this.range.value) - 1));
-    for (const type of ["step", "cards", "path"]) model.addEventListener(type, () => this.paint());
-    model.addEventListener("path", () => this.paintTicks());
-    new ResizeObserver(() => this.paintTicks()).observe(this.canvas);
-    this.range.addEventListener("pointermove", (event) => this.#preview(event));
-    this.range.addEventListener("pointerleave", () => (this.peek.hidden = true));
-    this.paint();
-  }
-
-  paint() {
-    const { model, range } = this;
-    const { card, number } = model;
-    range.max = model.path.length;
-    range.value = number;
-    range.setAttribute("aria-valuetext", this.say(number, model.path.length, card));
-    const at = clock(card?.at);
-    find("at").textContent = `${number} / ${model.path.length}${at ? ` · ${at}` : ""}`;
-    for (const [name, off] of [["previous", model.index === 0], ["next", number === model.path.length]]) {
-      document.querySelector(`[data-go="${name}"]`)?.setAttribute("aria-disabled", String(off));
-    }
-  }
-
-  paintTicks() {
-    const { path } = this.model;
-    const width = (this.canvas.width = this.canvas.clientWidth * devicePixelRatio);
-    const height = (this.canvas.height = this.canvas.clientHeight * devicePixelRatio);
-    const context = this.canvas.getContext("2d");
-    const colour = (name) => {
-      this.canvas.style.color = `var(${name})`;
-      return getComputedStyle(this.canvas).color;
-    };
-    const tick = (index, tall) => {
-      const x = path.length > 1 ? (index / (path.length - 1)) * (width - 2) : 0;
-      context.fillRect(x, height * (1 - tall), 2 * devicePixelRatio, height * tall);
-    };
-    context.fillStyle = colour("--ink-3");
-    for (const index of path.forks) tick(index, 0.5);
-    context.fillStyle = colour("--human");
-    for (const index of path.people) tick(index, 0.7);
-    context.fillStyle = colour("--fail");
-    path.codes.forEach((_, index) => path.isError(index) && tick(index, 0.8));
-    context.fillStyle = colour("--accent");
-    path.seqs.forEach((seq, index) => this.hits.has(seq) && tick(index, 1));
-  }
-
-  #preview(event) {
-    const { path } = this.model;
-    const box = this.range.getBoundingClientRect();
-    const share = Math.min(1, Math.max(0, (event.clientX - box.left - 8) / (box.width - 16)));
-    const index = Math.round(share * (path.length - 1));
-    this.film.cut(this.peek.querySelector(".peek-shot"), index, 232);
-    this.peek.querySelector("p").textContent = `${index + 1} · ${this.model.cardAt(index)?.text ?? ""}`;
-    this.peek.style.left = `${Math.min(Math.max(0, event.clientX - box.left - 124), box.width - 248)}px`;
-    this.peek.hidden = event.pointerType === "touch";
   }
 }

@@ -25,6 +25,7 @@ export class Live {
 
   jump() {
     this.following = true;
+    this.model.choose();
     this.model.go(this.model.path.length - 1);
     this.#show();
   }
@@ -56,7 +57,10 @@ export class Live {
     this.again ||= news.more;
     find("totals")?.replaceChildren(...parsed(news.totals));
     if (news.steps.length) this.#learn(news);
-    else this.model.live = news.live;
+    else {
+      this.model.live = news.live;
+      this.redraw();
+    }
     if (!news.live) clearInterval(this.timer);
     this.#show();
   }

@@ -17,7 +17,7 @@ export class Player {
   toggle() {
     if (this.playing) return this.stop();
     const { model } = this;
-    if (model.index === model.path.length - 1) model.go(0);
+    if (model.index === model.last) model.go(model.first);
     this.#set(true);
     return this.#wait();
   }
@@ -45,7 +45,7 @@ export class Player {
     const { model } = this;
     model.go(model.index + 1);
     const { path, index } = model;
-    if (index === path.length - 1 || path.isError(index) || path.people.has(index)) this.stop();
+    if (index === model.last || path.isError(index) || path.people.has(index)) this.stop();
     else this.#wait();
   }
 

@@ -89,8 +89,9 @@ export class Stage {
   }
 
   #reveal() {
-    const shown = this.slide.hidden ? "" : `inset(0 0 0 ${this.slide.querySelector("input").value}%)`;
-    this.images.after.style.clipPath = shown;
+    const cut = this.slide.hidden ? "" : `${this.slide.querySelector("input").value}%`;
+    this.images.after.style.clipPath = cut && `inset(0 0 0 ${cut})`;
+    this.frame.style.setProperty("--cut", cut);
   }
 
   #resize() {
@@ -110,6 +111,7 @@ export class Stage {
     const { before, after } = this.images;
     const { card, view } = this.model;
     this.canvas.hidden = true;
+    find("same-note").hidden = true;
     if (view !== "diff" || !card.after) return;
     const turn = (this.turn = {});
     try {
@@ -120,12 +122,12 @@ export class Stage {
     if (this.turn !== turn || this.model.view !== "diff") return;
     this.canvas.width = after.naturalWidth;
     this.canvas.height = after.naturalHeight;
-    drawDifference(this.canvas, before, after);
+    find("same-note").hidden = drawDifference(this.canvas, before, after) > 0;
     this.canvas.hidden = false;
   }
 }
 
-/** What stayed is faint and grey, what changed keeps its colours on an amber ground. */
+/** What stayed is faint and grey, what changed keeps its colours on an amber ground: tells how many pixels did. */
 function drawDifference(canvas, before, after) {
   const context = canvas.getContext("2d", { willReadFrequently: true });
   const { width, height } = canvas;
@@ -134,10 +136,12 @@ function drawDifference(canvas, before, after) {
   context.drawImage(after, 0, 0, width, height);
   const picture = context.getImageData(0, 0, width, height);
   const now = picture.data;
+  let count = 0;
   for (let at = 0; at < now.length; at += 4) {
     const changed =
       Math.abs(now[at] - old[at]) + Math.abs(now[at + 1] - old[at + 1]) + Math.abs(now[at + 2] - old[at + 2]) > 24;
     if (changed) {
+      count += 1;
       now[at] = now[at] * 0.55 + 255 * 0.45;
       now[at + 1] = now[at + 1] * 0.55 + 170 * 0.45;
       now[at + 2] = now[at + 2] * 0.55 + 40 * 0.45;
@@ -147,4 +151,5 @@ function drawDifference(canvas, before, after) {
     }
   }
   context.putImageData(picture, 0, 0);
+  return count;
 }

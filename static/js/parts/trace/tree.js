@@ -10,6 +10,7 @@ export class Tree {
     this.lost = calmly(() => this.reload(), 250);
     model.addEventListener("step", () => this.select());
     model.addEventListener("path", () => this.#pick());
+    model.addEventListener("window", () => this.#narrow());
     this.panel.addEventListener("click", (event) => this.#click(event));
     this.panel.addEventListener("keydown", (event) => this.#key(event));
     this.panel.addEventListener("change", (event) => {
@@ -24,6 +25,7 @@ export class Tree {
 
   select() {
     const { seq } = this.model;
+    this.panel.dataset.lookedAt = seq;
     const row = this.panel.querySelector(`[role=treeitem][data-seq="${seq}"]`) ?? this.#runOf(seq);
     for (const old of this.panel.querySelectorAll("[aria-selected=true]")) old.setAttribute("aria-selected", "false");
     if (!row) return this.lost();
@@ -44,6 +46,7 @@ export class Tree {
     if (this.panel.querySelector(`[role=treeitem][data-seq="${this.model.seq}"]`)) this.select();
     if (focused) this.panel.querySelector("[role=treeitem][tabindex='0']")?.focus({ preventScroll: true });
     this.#readBranches();
+    this.#narrow();
     for (const row of this.panel.querySelectorAll("[data-open]")) {
       if (this.opened.has(firstOf(row))) await this.#expand(row);
     }
@@ -65,6 +68,17 @@ export class Tree {
     for (const row of this.panel.querySelectorAll("[data-in]")) {
       const seq = row.dataset.seq ?? firstOf(row);
       row.classList.toggle("aside", this.model.path.indexOf(Number(seq)) < 0);
+    }
+    this.#narrow();
+  }
+
+  /** Only what is within the window. */
+  #narrow() {
+    const { path, window: part, first, last } = this.model;
+    const [low, high] = part ? [path.seqs[first], path.seqs[last]] : [0, Infinity];
+    for (const row of this.panel.querySelectorAll("[data-in]")) {
+      const [from, to] = (row.dataset.open ?? `${row.dataset.seq}-${row.dataset.seq}`).split("-").map(Number);
+      row.classList.toggle("out", to < low || from > high);
     }
   }
 
@@ -117,6 +131,7 @@ export class Tree {
     row.before(...fresh);
     row.hidden = true;
     row.setAttribute("aria-expanded", "true");
+    this.#narrow();
     this.#rove(fresh[0]);
     if (focused) fresh[0].focus();
     this.select();
@@ -144,7 +159,7 @@ export class Tree {
   #key(event) {
     const row = event.target.closest("[role=treeitem]");
     if (!row || event.ctrlKey || event.altKey || event.metaKey) return;
-    const rows = this.rows.filter((each) => !each.hidden);
+    const rows = this.rows.filter((each) => !each.hidden && !each.classList.contains("out"));
     const place = rows.indexOf(row);
     const focus = (target) => {
       if (!target) return;

@@ -1,0 +1,103 @@
+"""What a person is told while they look elsewhere: by their browser, and by an address of their own."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.http import require_POST, require_safe
+
+from agents import notify
+from agents.errors import AgentError
+from agents.models import Branch, Run, State
+from agents.standing import Webhook
+from agents.webhooks import NotSent
+
+from ..forms import Preferences
+from ..models import User
+from .preferences import page
+
+AT_MOST = 10
+BACK = timedelta(hours=1)
+
+
+@require_safe
+def attention(request: HttpRequest) -> HttpResponse:
+    """How many runs of one's own wait for a person, and what is new since a moment."""
+    assert isinstance(request.user, User)
+    now = timezone.now()
+    asking = Branch.objects.filter(run__task__owner=request.user, state=State.NEEDS_HELP)
+    since = max(_moment(request.GET.get("since", "")) or now, now - BACK)
+    news = [
+        *(_of_branch(branch) for branch in asking.filter(state_since__gt=since).select_related("run__task")[:AT_MOST]),
+        *(_of_run(run) for run in _ended(request.user, since)[:AT_MOST]),
+    ]
+    waiting = asking.values("run").distinct().count()
+    return JsonResponse({"waiting": waiting, "news": news, "now": now.isoformat()})
+
+
+@require_POST
+def webhook(request: HttpRequest) -> HttpResponse:
+    assert isinstance(request.user, User)
+    if "forget" in request.POST:
+        notify.forget(request.user)
+        messages.success(request, "Nothing is sent any more.")
+        return redirect("settings")
+    told = {"on_help": "on_help" in request.POST, "on_end": "on_end" in request.POST}
+    url = request.POST.get("url", "")
+    try:
+        secret = notify.choose(request.user, url, **told)
+    except NotSent as error:
+        more: dict[str, Any] = {"hook_error": str(error), "hook_url": url[:1000]}
+        return page(request, Preferences(), status=400, **more)
+    if secret:
+        return page(request, Preferences(), hook_secret=secret)
+    messages.success(request, "Saved.")
+    return redirect("settings")
+
+
+@require_POST
+def test_webhook(request: HttpRequest) -> HttpResponse:
+    hook = get_object_or_404(Webhook, owner=request.user.pk)
+    try:
+        messages.success(request, f"It answered {notify.test(hook)}.")
+    except AgentError as error:
+        messages.error(request, str(error))
+    return redirect("settings")
+
+
+def _ended(person: User, since: datetime) -> Any:
+    return Run.objects.filter(task__owner=person, ended_at__gt=since).select_related("task").order_by("-ended_at")
+
+
+def _of_branch(branch: Branch) -> dict[str, str]:
+    return _news(branch.run, "help", branch.state_since, branch.question or branch.detail)
+
+
+def _of_run(run: Run) -> dict[str, str]:
+    assert run.ended_at is not None
+    return _news(run, "end", run.ended_at, run.get_state_display())
+
+
+def _news(run: Run, kind: str, at: datetime, text: str) -> dict[str, str]:
+    title = run.task.goal.strip().splitlines()[0][:120]
+    url = reverse("run", args=[run.task_id, run.pk])
+    return {
+        "key": f"{run.pk} {kind} {at.timestamp():.0f}",
+        "kind": kind,
+        "title": title,
+        "text": text[:200],
+        "url": url,
+    }
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        found = parse_datetime(text)
+    except ValueError:
+        return None
+    return found if found and timezone.is_aware(found) else None

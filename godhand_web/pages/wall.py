@@ -1,0 +1,125 @@
+"""Many desktops at a glance: a wall of tiles, and the same for a screen that nobody sits at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Case, IntegerField, Value, When
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from agents.models import ENDED as RUN_ENDED
+from agents.models import Branch, Run
+from sandboxes import lease, thumbnails
+from sandboxes.models import Lease, Machine, State
+
+from ..access import Person, machine_or_404, visible_machines, visible_runs
+from ..models import User
+from .cards import with_pictures
+from .machine_filters import SIZES, Wanted, chosen, offered
+
+KIOSK_TILES = 12
+KIOSK_SECONDS = 20
+MOST_ASKED = 64
+
+
+@dataclass(frozen=True)
+class Tile:
+    """`thumbnail` names the picture of now, `picture` the last that was kept; `driver` is a person."""
+
+    machine: Machine
+    thumbnail: str = ""
+    run: Run | None = None
+    driver: str = ""
+
+    @property
+    def needs_help(self) -> bool:
+        return self.run is not None and self.run.state == "needs_help"
+
+
+@require_safe
+def index(request: HttpRequest) -> HttpResponse:
+    wanted, visible = Wanted.read(request.GET), visible_machines(request.user)
+    page = page_of(request, wanted, SIZES[wanted.size])
+    context = {
+        **shown(request.user, page),
+        "wanted": wanted,
+        "offered": offered(visible, wanted),
+        "sizes": [(name, wanted.query(size=name)) for name in SIZES],
+        "any": visible.exists(),
+        "here": request.get_full_path(),
+    }
+    return render(request, "machines/wall.html", context)
+
+
+@require_safe
+def kiosk(request: HttpRequest) -> HttpResponse:
+    wanted = Wanted.read(request.GET)
+    page = page_of(request, wanted, KIOSK_TILES)
+    columns, rows = fitting(len(page))
+    context = {"wanted": wanted, "seconds": KIOSK_SECONDS, "columns": columns, "rows": rows}
+    return render(request, "machines/kiosk.html", {**shown(request.user, page), **context})
+
+
+def fitting(tiles: int) -> tuple[int, int]:
+    """Columns and rows in which so many tiles fill a wide screen."""
+    columns = next((columns for columns in (1, 2, 3) if tiles <= columns**2), 4)
+    return columns, max(1, -(-tiles // columns))
+
+
+def page_of(request: HttpRequest, wanted: Wanted, size: int) -> Page[Any]:
+    """Whoever needs help comes first, then those with a desktop, then whoever has been in its state the longest."""
+    asking = visible_runs(request.user).filter(state="needs_help").values("branches__machine")
+    rank = Case(
+        When(pk__in=asking, then=Value(0)), When(state=State.READY, then=Value(1)), default=Value(2),
+        output_field=IntegerField(),
+    )  # fmt: skip
+    found = with_pictures(chosen(visible_machines(request.user), wanted)).annotate(rank=rank)
+    return Paginator(found.order_by("rank", "state_since"), size).get_page(request.GET.get("page"))
+
+
+def shown(person: Person, page: Page[Any]) -> dict[str, Any]:
+    return {"page": page, "tiles": tiles(person, list(page))}
+
+
+def tiles(person: Person, machines: Sequence[Machine]) -> list[Tile]:
+    pictures = thumbnails.watch([machine.pk for machine in machines if machine.state == State.READY])
+    runs, drivers = runs_on(person, machines), drivers_of(machines)
+    return [Tile(each, pictures.get(each.pk, ""), runs.get(each.pk), drivers.get(each.pk, "")) for each in machines]
+
+
+def runs_on(person: Person, machines: Sequence[Machine]) -> dict[str, Run]:
+    """What is being done on each, as far as the person may know."""
+    branches = Branch.objects.filter(machine__in=[each.pk for each in machines]).exclude(run__state__in=RUN_ENDED)
+    told = visible_runs(person).in_bulk(list(branches.values_list("run", flat=True)))
+    pairs = branches.values_list("machine", "run")
+    return {machine: told[run] for machine, run in pairs if machine and run in told}
+
+
+def drivers_of(machines: Sequence[Machine]) -> dict[str, str]:
+    leases = Lease.objects.filter(machine__in=[each.pk for each in machines], holder__startswith="user:")
+    held = {each.machine_id: lease.person_id(each.holder) for each in leases}
+    names = User.objects.in_bulk([number for number in held.values() if number])
+    return {machine: names[number].get_username() for machine, number in held.items() if number in names}
+
+
+@require_safe
+def pictures(request: HttpRequest) -> HttpResponse:
+    """The name of each one's newest picture; asking keeps them coming."""
+    ids = request.GET.get("machines", "").split(",")[:MOST_ASKED]
+    seen = visible_machines(request.user).filter(pk__in=ids, state=State.READY).values_list("pk", flat=True)
+    return JsonResponse({"pictures": thumbnails.watch(list(seen))}, headers={"Cache-Control": "no-store"})
+
+
+@require_safe
+def thumbnail(request: HttpRequest, machine_id: str) -> HttpResponse:
+    machine = machine_or_404(request.user, machine_id)
+    found = thumbnails.picture(machine.pk)
+    if found is None:
+        raise Http404
+    name, content = found
+    # One that has been exchanged meanwhile is shown, and not kept under the old one's name.
+    kept = "private, max-age=60" if request.GET.get("v") == name else "no-store"
+    return HttpResponse(content, content_type="image/webp", headers={"Cache-Control": kept})

@@ -1,0 +1,3 @@
+import { installSheets } from "../parts/sheets.js";
+
+installSheets();

@@ -1,0 +1,3 @@
+import { Selection } from "../parts/selection.js";
+
+new Selection();

@@ -1,0 +1,4 @@
+import "./form.js";
+import { installWhen } from "../parts/when.js";
+
+installWhen(document);

@@ -1,0 +1,68 @@
+const EVERY = 2000;
+
+/** Keeps the pictures of tiles fresh while somebody looks: asks which are new, and loads those. */
+export class Pictures {
+  constructor(told) {
+    this.told = told;
+    this.paused = false;
+    this.asOf = new Date();
+  }
+
+  start() {
+    this.#later();
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) this.#look();
+    });
+  }
+
+  pause(paused) {
+    this.paused = paused;
+    if (!paused) this.#look();
+  }
+
+  #later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.#look(), EVERY);
+  }
+
+  async #look() {
+    clearTimeout(this.timer);
+    if (!this.paused && !document.hidden) await this.#ask();
+    this.#later();
+  }
+
+  async #ask() {
+    const tiles = [...document.querySelectorAll("[data-tile][data-state=ready]")];
+    if (!tiles.length) return;
+    const address = new URL(document.querySelector("[data-pictures]").dataset.pictures, location.href);
+    address.searchParams.set("machines", tiles.map((tile) => tile.dataset.tile).join(","));
+    try {
+      const response = await fetch(address, { cache: "no-store" });
+      if (!response.ok || response.redirected) throw new Error(`answered with ${response.status}`);
+      const { pictures } = await response.json();
+      for (const tile of tiles) if (pictures[tile.dataset.tile]) show(tile, pictures[tile.dataset.tile]);
+      this.asOf = new Date();
+      this.told(true, this.asOf);
+    } catch {
+      this.told(false, this.asOf);
+    }
+  }
+}
+
+/** The new picture takes the old one's place when it is there, so that a tile is never empty. */
+function show(tile, name) {
+  const stage = tile.querySelector("[data-stage]");
+  if (stage.dataset.coming === name || stage.querySelector("img")?.dataset.name === name) return;
+  stage.dataset.coming = name;
+  const image = new Image();
+  image.alt = "";
+  image.dataset.thumb = "";
+  image.dataset.name = name;
+  image.addEventListener("load", () => {
+    if (stage.dataset.coming !== name) return;
+    stage.querySelectorAll(":scope > img, :scope > svg").forEach((old) => old.remove());
+    stage.prepend(image);
+  });
+  image.addEventListener("error", () => delete stage.dataset.coming);
+  image.src = `/machines/${encodeURIComponent(tile.dataset.tile)}/thumb.webp?v=${encodeURIComponent(name)}`;
+}

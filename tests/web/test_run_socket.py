@@ -1,0 +1,114 @@
+"""What a run's socket sends: the newest steps, once for all, to those who read and still may."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from channels.db import database_sync_to_async
+from channels.testing import WebsocketCommunicator
+from django.contrib.sessions.models import Session
+from django.test import Client
+
+from agents.models import Run, State
+from godhand_web import consumers, newest
+from godhand_web.asgi import application
+from godhand_web.models import User
+
+from .task_rows import a_step, run_in
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_url", "image")]
+QUIET = 0.3
+
+
+@pytest.fixture
+def run(owner: User) -> Run:
+    return run_in(owner, State.RUNNING, steps=9)
+
+
+@pytest.fixture
+def cookie(owner: User) -> bytes:
+    client = Client()
+    client.force_login(owner)
+    return client.cookies.output(header="", attrs=[]).strip().encode()
+
+
+class Page(WebsocketCommunicator):
+    def __init__(self, run: Run, cookie: bytes) -> None:
+        headers = [(b"origin", b"http://localhost"), (b"host", b"localhost"), (b"cookie", cookie)]
+        super().__init__(application, f"/ws/runs/{run.pk}/", headers)
+
+    async def shown(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(await self.receive_from(5))["shown"]
+        return found
+
+
+async def add_step(run: Run) -> None:
+    await database_sync_to_async(lambda: a_step(run.branches.get()))()
+
+
+def test_it_sends_the_newest_steps_and_no_more_than_is_read(run: Run, cookie: bytes) -> None:
+    async def watch() -> list[dict[str, Any]]:
+        page = Page(run, cookie)
+        assert (await page.connect())[0]
+        await add_step(run)
+        seen = [await page.shown()]
+        await add_step(run)
+        assert await page.receive_nothing(QUIET)
+        await page.send_to(text_data="read")
+        seen.append(await page.shown())
+        await page.disconnect()
+        return seen
+
+    first, second = async_to_sync(watch)()
+    assert first["more"]
+    assert len(second["steps"]) == newest.STEPS
+    assert sum("Ran echo fresh" in step["act"] for step in second["steps"]) == 2
+    assert second["revision"] > first["revision"]
+    assert "csrf" not in json.dumps(second)
+
+
+def test_it_draws_once_for_all_who_watch(run: Run, cookie: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawings: list[str] = []
+
+    def draw(run_id: str, branch: str) -> str:
+        drawings.append(run_id)
+        return newest.drawn(run_id, branch)
+
+    monkeypatch.setattr(newest.newest, "_draw", draw)
+
+    async def watch() -> None:
+        pages = [Page(run, cookie) for _ in range(8)]
+        for page in pages:
+            await page.connect()
+        await add_step(run)
+        told = await asyncio.gather(*(page.shown() for page in pages))
+        assert len(told) == len(pages)
+        for page in pages:
+            await page.disconnect()
+
+    async_to_sync(watch)()
+    assert 1 <= len(drawings) < 8
+
+
+@pytest.mark.parametrize("gone", ["login", "right"])
+def test_it_sends_nothing_to_who_may_not_look_any_more(
+    run: Run, cookie: bytes, owner: User, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    monkeypatch.setattr(consumers, "TRUSTED_SECONDS", 0.0)
+
+    def end() -> None:
+        if gone == "login":
+            Session.objects.all().delete()
+        else:
+            User.objects.filter(pk=owner.pk).update(is_active=False)
+
+    async def watch() -> Any:
+        page = Page(run, cookie)
+        assert (await page.connect())[0]
+        await database_sync_to_async(end)()
+        await add_step(run)
+        return await page.receive_output(5)
+
+    assert async_to_sync(watch)()["type"] == "websocket.close"

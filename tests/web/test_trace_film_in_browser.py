@@ -1,0 +1,83 @@
+"""The film of a trace, a window over it, and the menu of a step, in a real Chromium."""
+
+import json
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from .site import Site
+from .test_pages_in_browser import check, needs_axe, opened
+from .test_trace_page_in_browser import at, press, seed
+
+
+@pytest.fixture(scope="module")
+def pivot(site: Site) -> str:
+    return str(json.loads(seed(site, "all", "ann"))["pivot"])
+
+
+def middle(page: Page, number: int) -> tuple[float, float]:
+    box = page.locator(f'.tile a[data-index="{number - 1}"]').bounding_box()
+    assert box
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_it_stays_in_a_window_that_is_dragged_over_the_film(browser: Browser, site: Site, pivot: str) -> None:
+    with opened(browser, site, f"/traces/{pivot}/") as page:
+        at(page, 12, 12)
+        rows = page.locator("[role=treeitem]:visible").count()
+        page.mouse.move(*middle(page, 11))
+        page.mouse.down()
+        page.mouse.move(*middle(page, 9), steps=5)
+        page.mouse.up()
+        expect(page.get_by_label("From step")).to_have_value("9")
+        expect(page.get_by_label("To step")).to_have_value("11")
+        at(page, 11)
+        press(page, "Home", "ArrowLeft")
+        at(page, 9)
+        page.get_by_label("From step").fill("10")
+        page.get_by_label("From step").press("Enter")
+        at(page, 10)
+        page.wait_for_url("**window=10-11*")
+        page.reload()
+        at(page, 10)
+        assert page.locator("[role=treeitem]:visible").count() < rows
+        page.locator("h1").click()
+        press(page, "Escape", "Home")
+        at(page, 1)
+        expect(page.locator("[data-window]")).to_be_hidden()
+
+
+def test_it_spaces_the_film_by_time(browser: Browser, site: Site, pivot: str) -> None:
+    with opened(browser, site, f"/traces/{pivot}/") as page:
+        at(page, 12, 12)
+        wide = middle(page, 12)[0] - middle(page, 11)[0]
+        page.get_by_role("button", name="Time", exact=True).click()
+        expect(page.locator(".film")).to_have_class("film timed")
+        expect(page.locator('.tile a[data-index="11"]')).to_be_visible()
+        assert middle(page, 12)[0] - middle(page, 11)[0] < wide, "these steps took no time"
+        press(page, "ArrowLeft")
+        at(page, 11)
+
+
+@needs_axe
+def test_a_step_has_a_menu(browser: Browser, site: Site, pivot: str) -> None:
+    with opened(browser, site, f"/traces/{pivot}/") as page:
+        page.locator(".node[aria-selected=true]").click(button="right")
+        entries = page.get_by_role("menuitem")
+        expect(entries.first).to_be_focused()
+        press(page, "ArrowDown", "j")
+        at(page, 12, 12)
+        check(page)
+        press(page, "Escape")
+        expect(entries.first).to_be_hidden()
+        expect(page.locator(".node[aria-selected=true]")).to_be_focused()
+        page.get_by_role("button", name="What to do with this step").click()
+        page.get_by_role("menuitem", name="Export this branch").click()
+        page.wait_for_url("**/export/?branch=main")
+
+
+def test_it_says_when_nothing_changed(browser: Browser, site: Site, pivot: str) -> None:
+    with opened(browser, site, f"/traces/{pivot}/?step=15&view=diff") as page:
+        expect(page.get_by_text("Nothing changed")).to_be_visible()
+        press(page, "a")
+        expect(page.get_by_text("Nothing changed")).to_be_hidden()
