@@ -35,6 +35,9 @@ def main(arguments: list[str]) -> None:
         ensure_venv(DEV_LOCK if command in DEV_COMMANDS else RUNTIME_LOCK)
     elif command in READ_ONLY_COMMANDS - {"doctor"} and not PYTHON.exists():
         sys.exit("GodHand is not installed here yet: ./godhand up installs and starts it.")
+    if helps and not PYTHON.exists():
+        # A command's own help needs what is not installed yet.
+        arguments = []
     python = str(PYTHON) if PYTHON.exists() else sys.executable
     os.environ["PYTHONPATH"] = str(ROOT)
     os.execv(python, [python, "-m", "godhand_web.cli", *arguments])
