@@ -35,7 +35,7 @@ def prepare() -> None:
         _ensure_service_user()
         _refuse_unreachable(host.home)
         Path(APP_MOUNT).mkdir(parents=True, exist_ok=True)
-    for name in ("db", "run", "logs", "redis", "screenshots", "blobs", "references", "thumbs"):
+    for name in ("db", "run", "logs", "redis", "screenshots", "blobs", "references", "thumbs", "exports"):
         directory = host.home / name
         directory.mkdir(exist_ok=True)
         _give(directory, 0o750)

@@ -60,6 +60,7 @@ def test_it_teaches_on_the_first_run(as_owner: Client, redis_url: str, monkeypat
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with Redis.from_url(redis_url) as redis:
         redis.set("alive:agents", 1, ex=60)
+        redis.delete("alive:machines")
         page = as_owner.get("/")
     assert "Start the demo" in page.content.decode()
     assert {"chart", "trap"} <= {example.name for example in page.context["examples"]}
