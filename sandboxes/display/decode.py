@@ -12,7 +12,8 @@ from .tight import TightReader
 from .wire import Wire
 
 RAW, COPY_RECT, TIGHT = 0, 1, 7
-QUICKEST_COMPRESSION = -255
+QUICK_COMPRESSION = -254
+"""Level 2. At a lower one TigerVNC no longer looks which pixels differ, and a clock's tick is told as a whole panel."""
 CURSOR, ALPHA_CURSOR, POINTER_POSITION = -239, -314, 0x574D5666
 DESKTOP_SIZE, LAST_RECT, FENCE = -223, -224, -312
 EXTRA_BUTTONS = -316
@@ -22,7 +23,7 @@ ENCODINGS = (
     COPY_RECT,
     TIGHT,
     RAW,
-    QUICKEST_COMPRESSION,
+    QUICK_COMPRESSION,
     ALPHA_CURSOR,
     CURSOR,
     POINTER_POSITION,
