@@ -1,11 +1,9 @@
-"""The verbs of branches, for pages, commands, other programs and the agent's own tool alike.
+"""Several ways at once, for pages, commands, other programs and the agent's own tool alike.
 
     best_of(run, event, 4)                      four ways from the machine's last saved moment before that event
-    fork(run, event, [Way("by the menu")])      ways of one's own
     search(run, 2, budget=12)                   keep two going; each that fails is followed by one from the best moment
-    pick(run, branch, person)                   a person knows better
 
-All raise BadTask with a sentence. What `key` names happens once.
+Both raise BadTask with a sentence. What `key` names happens once.
 """
 
 from collections.abc import Sequence
@@ -14,14 +12,13 @@ from traces.payloads import EventId
 from traces.queries import head_of
 
 from .branching import Way, fork_at
-from .choosing import pick
 from .errors import BadTask
 from .models import Branch, Run
 from .points import Point, nearest
 from .trying import search
-from .ways import MOST_WAYS, ways
+from .ways import ways
 
-__all__ = ["Way", "best_of", "fork", "pick", "point_at", "search"]
+__all__ = ["best_of", "point_at", "search"]
 
 
 def point_at(run: Run, event: EventId | None = None) -> Point:
@@ -37,12 +34,7 @@ def point_at(run: Run, event: EventId | None = None) -> Point:
     return found
 
 
-def fork(run: Run, event: EventId | None, chosen: Sequence[Way], *, key: str = "") -> list[Branch]:
-    if not 1 <= len(chosen) <= MOST_WAYS:
-        raise BadTask(f"ways: must be from 1 to {MOST_WAYS}.")
-    return fork_at(run, point_at(run, event), chosen, key=key)
-
-
 def best_of(run: Run, event: EventId | None, n: int, *, hints: Sequence[str] = (), key: str = "") -> list[Branch]:
     """As many attempts from one moment, those with hints first. In the end the best is chosen."""
-    return fork(run, event, [Way(hint) for hint in ways(n, hints)], key=key)
+    chosen = [Way(hint) for hint in ways(n, hints)]
+    return fork_at(run, point_at(run, event), chosen, key=key)

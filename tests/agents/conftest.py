@@ -1,11 +1,13 @@
 """A task with rows on the shared desktop, driven in this process. Machine, database, files and wire are real."""
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.db import connection
 
-from agents import api
+from agents import api, runner
 from agents.models import Branch
 from godhand_web.models import User
 from sandboxes.backends.gvisor import GvisorSandbox
@@ -14,6 +16,7 @@ from tests.providers.wire import KEY, WireServer
 
 MODEL = "claude-opus-5-5"
 Submit = Callable[..., Branch]
+Begin = Callable[[Branch], None]
 KEEP = "test -e /tmp/kept || cp -a /home/agent /tmp/kept"
 TIDY = "pkill -x 'mousepad|gnumeric|xev|zenity'; rm -rf /home/agent/* && cp -a /tmp/kept/. /home/agent/"
 
@@ -57,3 +60,24 @@ def submit_to_claude(submit: Submit, wire: WireServer) -> Submit:
         return submit(goal, provider="anthropic", options=options, **more)
 
     return submit_to_claude
+
+
+@pytest.fixture
+def begin() -> Iterator[Begin]:
+    """Drive a branch beside the test."""
+    threads: list[threading.Thread] = []
+
+    def work(branch: Branch) -> None:
+        try:
+            runner.drive(branch.pk)
+        finally:
+            connection.close()
+
+    def begin(branch: Branch) -> None:
+        threads.append(threading.Thread(target=work, args=(branch,)))
+        threads[-1].start()
+
+    yield begin
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()

@@ -10,7 +10,7 @@ from django.utils import timezone
 from redis import Redis
 
 from agents import explore, exploring, lifecycle, places
-from agents.branching import open_branches
+from agents.branching import Way, open_branches
 from agents.errors import BadCall, BadTask
 from agents.models import Branch, Run, State, Wish
 from agents.plan import Plan
@@ -235,5 +235,5 @@ def test_it_keeps_a_snapshot_that_a_waiting_branch_begins_from(failed: Branch) -
 def test_it_begins_nothing_from_a_branch_that_is_being_stopped(failed: Branch, machine_row: Machine) -> None:
     Branch.objects.filter(pk=failed.pk).update(state=State.RUNNING, wish=Wish.CANCEL)
     with pytest.raises(BadTask, match="is being stopped"):
-        open_branches(failed, EventId(1), saved(machine_row).pk, [explore.Way("on")])
+        open_branches(failed, EventId(1), saved(machine_row).pk, [Way("on")])
     assert failed.run.branches.count() == 1

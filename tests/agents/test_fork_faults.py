@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from agents import exploring, keeping, leases, runner
+from agents import exploring, keeping, leases
 from agents.models import Branch, State
 from bench.density import on_host
 from godhand_web.models import User
@@ -28,13 +28,12 @@ from tests.guest.waiting import eventually
 from tests.providers.wire import Hang, Request, WireServer
 from tests.providers.wire.replies import message, use
 
-from .conftest import Submit
+from .conftest import Begin, Submit
 from .story import actions, drive, story
 from .test_durability import Worker, worker  # noqa: F401
 
 pytestmark = pytest.mark.django_db(transaction=True)
 IS_B = {"name": "b", "kind": "file_contains", "path": "out.txt", "text": "b"}
-Begin = Callable[[Branch], None]
 
 
 @pytest.fixture
@@ -77,27 +76,6 @@ def host(redis_url: str, django_db_setup: None) -> Iterator[Host]:
     host.begin()
     yield host
     host.die()
-
-
-@pytest.fixture
-def begin() -> Iterator[Begin]:
-    """Drive a branch beside the test."""
-    threads: list[threading.Thread] = []
-
-    def work(branch: Branch) -> None:
-        try:
-            runner.drive(branch.pk)
-        finally:
-            connection.close()
-
-    def begin(branch: Branch) -> None:
-        threads.append(threading.Thread(target=work, args=(branch,)))
-        threads[-1].start()
-
-    yield begin
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -27,12 +27,11 @@ from tests.providers.wire import Hang, WireServer
 from tests.providers.wire.replies import action, message, use
 from traces.models import Event
 
-from .conftest import Submit
+from .conftest import Begin, Submit
 from .story import actions, drive, story
 from .test_durability import Worker, clicks_on, worker  # noqa: F401
 
 pytestmark = pytest.mark.django_db(transaction=True)
-Begin = Callable[[Branch], None]
 
 
 @pytest.fixture
@@ -45,24 +44,9 @@ def row(machine: GvisorSandbox, machine_row: Machine, settings: Any) -> Iterator
 
 
 @pytest.fixture
-def begin(row: Machine) -> Iterator[Begin]:
-    """Drive a branch beside the test."""
-    threads: list[threading.Thread] = []
-
-    def work(branch: Branch) -> None:
-        try:
-            runner.drive(branch.pk)
-        finally:
-            connection.close()
-
-    def begin(branch: Branch) -> None:
-        threads.append(threading.Thread(target=work, args=(branch,)))
-        threads[-1].start()
-
-    yield begin
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive()
+def begin(row: Machine, begin: Begin) -> Begin:
+    """Whoever drives is waited for before the machine goes."""
+    return begin
 
 
 def done() -> dict[str, Any]:
