@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import cache
 from typing import Any
 
@@ -18,7 +19,7 @@ from PIL import Image, ImageDraw  # noqa: E402
 from godhand_web.models import User  # noqa: E402
 from traces import lifecycle  # noqa: E402
 from traces.events import Actor, Change, Finding, Kind, Outcome, Recorder, Sent  # noqa: E402
-from traces.models import Trace  # noqa: E402
+from traces.models import Event, Trace  # noqa: E402
 from traces.payloads import CallData, EventId, Sha256, UsageData  # noqa: E402
 from traces.queries import head_of  # noqa: E402
 from traces.recorder import DatabaseRecorder  # noqa: E402
@@ -149,7 +150,17 @@ def pivot(owner: User) -> Trace:
     third.click(90, 90, screen(1, "no such file"), ok=False, text="There is nothing there.")
     third.recorder.event(Kind.TAKEOVER, Actor.HUMAN, {"text": "A person drove for 1 min 12 s"}, name="takeover")
     lifecycle.mark(trace.pk, "failed", ended=True)
+    pace(trace, timedelta(milliseconds=20))
     return trace
+
+
+def pace(trace: Trace, beat: timedelta) -> None:
+    """So long from one event to the next, however long it took to write them."""
+    events = list(trace.events.order_by("seq"))
+    for event in events:
+        event.started_at = trace.created_at + event.seq * beat
+        event.ended_at = event.ended_at and event.started_at + beat / 2
+    Event.objects.bulk_update(events, ["started_at", "ended_at"])
 
 
 def hostile(owner: User) -> Trace:
