@@ -14,9 +14,9 @@ TICKER = """
 import time
 last = time.time()
 while True:
-    time.sleep(0.002)
+    time.sleep(0.02)
     now = time.time()
-    if now - last > 0.02:
+    if now - last > 0.06:
         with open("/tmp/gaps", "a") as file:
             print(now - last, file=file)
     last = now

@@ -96,9 +96,11 @@ class GvisorSandbox(Sandbox):
         return sandbox
 
     def _claim(self, image: dict[str, str], options: Any, token: str, parent: str | None) -> None:
+        is_new = not self.directory.exists()
         self.directory.mkdir(parents=True, mode=0o700, exist_ok=True)
         link = network.reconnect(self.host, self.id, options.policy)
-        network.ensure_firewall(self.host)
+        ensure = network.ensure_closed if is_new and options.policy.mode == "off" else network.ensure_firewall
+        ensure(self.host)
         facts = {"options": asdict(options), "token": token, "parent": parent}
         self.handle = {"id": self.id, "address": link.address, **image, **facts}
         bundle = config(Path(image["image_root"]), link.namespace, token, options.hostname, options.limits)

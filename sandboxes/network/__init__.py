@@ -4,7 +4,7 @@ links: namespaces, veth pairs, addresses · policy: what is allowed, as data · 
 firewall: the one nftables table of an installation · pins: addresses that allowed names have led to
 """
 
-from .firewall import SERVICE_USER, ensure_firewall, remove_firewall
+from .firewall import SERVICE_USER, ensure_closed, ensure_firewall, remove_firewall
 from .links import (
     Link,
     connect,
@@ -24,6 +24,7 @@ __all__ = [
     "Policy",
     "connect",
     "disconnect",
+    "ensure_closed",
     "ensure_firewall",
     "nameserver_address",
     "namespace_name",

@@ -19,6 +19,8 @@ from .records import Record, all_records, locked
 
 SERVICE_USER = "godhand"
 NAME_PORTS = "{ 53, 853 }"
+CLOSED_CHAINS = 2
+"""What comes from a machine ends in one of them."""
 
 
 def group(host: Host) -> int:
@@ -35,6 +37,12 @@ def ensure_firewall(host: Host) -> None:
         ensure_forwarding(records)
         name = pins.table(host)
         nft(f"table {name} {{}}\ndelete table {name}\ntable {name} {{\n{_table(host, records, kept)}\n}}\n")
+
+
+def ensure_closed(host: Host) -> None:
+    """For a new machine without a way out: it needs no rule of its own, so the table that is there keeps it in."""
+    if attempt("nft", "list", "table", *pins.table(host).split()).count(f"iifgroup {group(host)} drop") < CLOSED_CHAINS:
+        ensure_firewall(host)
 
 
 def remove_firewall(host: Host) -> None:

@@ -4,15 +4,16 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from sandboxes import network
 from sandboxes.backends.gvisor import VNC_PORT, GvisorSandbox, Options
-from sandboxes.host import here
+from sandboxes.host import Host, here
 from sandboxes.ids import new_id
 from sandboxes.images import store
+from sandboxes.network import pins
 
 CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 2)"
 
@@ -67,9 +68,14 @@ def test_it_keeps_other_people_of_the_host_away_from_a_machine(machine: GvisorSa
     assert host_reaches(address, VNC_PORT)
 
 
-def test_it_heals_a_firewall_that_somebody_flushed(machine: GvisorSandbox, listening: socket.socket) -> None:
-    network.remove_firewall(here())
-    network.ensure_firewall(here())
+@pytest.mark.parametrize("ensure", [network.ensure_firewall, network.ensure_closed])
+@pytest.mark.parametrize("harm", ["delete", "flush"])
+def test_it_heals_a_firewall_that_somebody_broke(
+    machine: GvisorSandbox, listening: socket.socket, harm: str, ensure: Callable[[Host], None]
+) -> None:
+    subprocess.run(["nft", harm, "table", *pins.table(here()).split()], check=True)
+    assert reaches(machine, gateway(machine), listening.getsockname()[1])
+    ensure(here())
     assert not reaches(machine, gateway(machine), listening.getsockname()[1])
 
 
