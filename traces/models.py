@@ -197,8 +197,9 @@ class Remark(models.Model):
 class Share(models.Model):
     """A link to a redacted copy that never changes. Only the token's hash is stored.
 
-    `report` says what was hidden in the copy. A live link has no copy: it shows the run itself, and ends with it. One
-    that was not issued is a draft, which only its maker can open. Only `shares.py` writes.
+    `steps` are those of the scope in words, and `report` says what was hidden in the copy. A live link has no copy: it
+    shows the run itself, and ends with it. One that was not issued is a draft, which only its maker can open. Only
+    `shares.py` writes.
     """
 
     id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
@@ -207,6 +208,7 @@ class Share(models.Model):
     copy = models.OneToOneField(Trace, null=True, on_delete=models.SET_NULL, related_name="share")
     token_hash = models.CharField(max_length=64, unique=True)
     scope = ExactJSON(default=dict)
+    steps = models.CharField(max_length=60, blank=True)
     report = ExactJSON(default=dict)
     live = models.BooleanField(default=False)
     downloads = models.BooleanField(default=False)

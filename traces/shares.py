@@ -36,13 +36,19 @@ def hashed(token: str) -> str:
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
-def draft(owner: Person, source: Trace, scope: Scope, *, live: bool = False, downloads: bool = False) -> Share:
-    """Nobody but its maker can open it yet. A live one shows the run itself; any other gets its copy by `fill`."""
+def draft(
+    owner: Person, source: Trace, scope: Scope, *, steps: str = "", live: bool = False, downloads: bool = False
+) -> Share:
+    """Nobody but its maker can open it yet. A live one shows the run itself; any other gets its copy by `fill`.
+
+    `steps` are those of the scope, in the words of whoever chose them.
+    """
     return Share.objects.create(
         owner_id=owner.pk,
         source=source,
         token_hash=hashed(new_token()),
         scope={"branch": scope.branch, "first": scope.first, "last": scope.last},
+        steps=steps,
         live=live,
         downloads=downloads and not live,
         expires_at=timezone.now() + DRAFT_LIFETIME,

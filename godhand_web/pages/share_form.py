@@ -8,7 +8,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from traces import sizes
+from traces.errors import NotPossible
 from traces.export.base import Scope
+from traces.models import Trace
 from traces.safe import Part
 
 MOST_WORDS = 200
@@ -17,7 +20,7 @@ LIFETIMES = {"1h": timedelta(hours=1), "24h": timedelta(days=1), "7d": timedelta
 
 
 class What(forms.Form):
-    """`screen` is the size of the pictures, in whose pixels parts are named."""
+    """`screen` is the size of the pictures, in whose pixels parts are named. Steps are counted as pages do."""
 
     what = forms.ChoiceField(choices=[(name, name) for name in ("all", "branch", "range", "live")])
     branch = forms.ChoiceField(required=False)
@@ -28,14 +31,14 @@ class What(forms.Form):
     parts = forms.CharField(required=False, max_length=5_000)
     downloads = forms.BooleanField(required=False)
 
-    def __init__(self, data: Any, branches: Sequence[str], screen: tuple[int, int], *, live: bool) -> None:
+    def __init__(self, data: Any, trace: Trace, branches: Sequence[str], screen: tuple[int, int]) -> None:
         super().__init__(data)
-        self.screen, self.live = screen, live
+        self.trace, self.screen, self.scope = trace, screen, Scope()
         self.fields["branch"].choices = [(name, name) for name in branches]  # type: ignore[attr-defined]
 
     def clean_what(self) -> str:
         chosen: str = self.cleaned_data["what"]
-        if chosen == "live" and not self.live:
+        if chosen == "live" and self.trace.ended_at is not None:
             raise ValidationError("The run has ended, so there is nothing live to show.")
         return chosen
 
@@ -53,11 +56,15 @@ class What(forms.Form):
 
     def clean(self) -> None:
         said = self.cleaned_data
-        if said.get("what") in ("branch", "range") and not said.get("branch"):
+        if said.get("what") not in ("branch", "range"):
+            return
+        if not said.get("branch"):
             self.add_error("branch", "Choose a branch.")
-        first, last = said.get("first"), said.get("last")
-        if said.get("what") == "range" and first and last and first > last:
-            self.add_error("last", "The last step comes before the first.")
+        else:
+            try:
+                self.scope = sizes.scope_of(self.trace, self.steps)
+            except NotPossible as error:
+                self.add_error("last", str(error))
 
     def _part(self, line: str) -> Part:
         numbers = line.replace(",", " ").split()
@@ -70,11 +77,10 @@ class What(forms.Form):
         return x / wide, y / high, width / wide, height / high
 
     @property
-    def scope(self) -> Scope:
+    def steps(self) -> sizes.Part:
         said = self.cleaned_data
-        if said["what"] == "range":
-            return Scope(said["branch"], said["first"] or 0, said["last"] or 0)
-        return Scope(said["branch"]) if said["what"] == "branch" else Scope()
+        some = said["what"] == "range"
+        return sizes.Part(said["branch"], said.get("first") if some else None, said.get("last") if some else None)
 
 
 class ForHowLong(forms.Form):

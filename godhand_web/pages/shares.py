@@ -18,6 +18,7 @@ from traces.models import Blob, Event, Job, JobState, Share, Trace
 from ..access import changeable_trace_or_404, own_share_or_404
 from ..models import User
 from ..qr import square
+from .exports import said_of
 from .share_form import LIFETIMES, ForHowLong, What
 
 USUAL = (1280, 800)
@@ -31,7 +32,7 @@ def new(request: HttpRequest, trace_id: str) -> HttpResponse:
     picture = last_picture(trace)
     size = (picture.width or USUAL[0], picture.height or USUAL[1]) if picture else USUAL
     branches = list(queries.heads(trace.pk))
-    form = What(request.POST if request.method == "POST" else None, branches, size, live=trace.ended_at is None)
+    form = What(request.POST if request.method == "POST" else None, trace, branches, size)
     if request.method == "POST" and form.is_valid():
         return redirect("share", begin(request, trace, form).pk)
     context = {
@@ -60,7 +61,8 @@ def begin(request: HttpRequest, trace: Trace, form: What) -> Share:
     assert isinstance(request.user, User)
     if said["what"] == "live":
         return shares.draft(request.user, trace, Scope(), live=True)
-    share = shares.draft(request.user, trace, form.scope, downloads=said["downloads"])
+    steps = said_of(form.steps) if said["what"] == "range" else ""
+    share = shares.draft(request.user, trace, form.scope, steps=steps, downloads=said["downloads"])
     hide = sharing.sealed(said["words"], patterns=said["patterns"], parts=said["parts"], files=said["downloads"])
     shares.request(share, hide)
     return share
@@ -183,12 +185,10 @@ class Listed:
 
     @property
     def scope(self) -> str:
-        scope = Scope(**self.share.scope)
         if self.share.live:
             return "live"
-        if scope.first or scope.last:
-            return f"{scope.branch}, steps {scope.first or 'from the first'} to {scope.last or 'the last'}"
-        return f"branch {scope.branch}" if scope.branch else "all of it"
+        branch = self.share.scope["branch"]
+        return f"branch {branch}{f', {self.share.steps}' if self.share.steps else ''}" if branch else "all of it"
 
     @property
     def hidden(self) -> list[str]:
