@@ -41,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     }
     results["ratio_vs_scrot_exec"] = p50(times["scrot_exec"]) / p50(times["rfb"])
     results["ratio_vs_vncdotool"] = p50(times["vncdotool"]) / p50(times["rfb"])
+    results["whole_ratio_vs_scrot_exec"] = p50(times["scrot_exec"]) / p50(times["rfb_whole"])
+    results["whole_ratio_vs_vncdotool"] = p50(times["vncdotool"]) / p50(times["rfb_whole"])
     results["n"] = options.n
     report(results)
     return 0

@@ -151,6 +151,7 @@ DATABASES = {
 
 REDIS_SOCKET = HOST.run / "redis.sock"
 REDIS_URL = env.text("GODHAND_REDIS_URL", f"unix://{REDIS_SOCKET}")
+REDIS_IS_OURS = not env.text("GODHAND_REDIS_URL")
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",

@@ -2,33 +2,31 @@
 
 import argparse
 import subprocess
+import time
 
 from django.conf import settings
 
 from .place import ROOT, as_service, python
-from .up import login_link, run
+from .up import Tend, login_link, run
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="./godhand demo", description="Start everything and show an agent at work.")
     parser.add_argument("--once", action="store_true", help="end after the task; the exit code says how it went")
     chosen = parser.parse_args(arguments)
-    return run(after_start=lambda: _show(chosen.once))
+    return run(after_start=lambda tend: _show(chosen.once, tend))
 
 
-def _show(once: bool) -> int | None:
-    result = subprocess.run(
-        as_service(python("manage.py", "demotask")),
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    page = result.stdout.strip()
+def _show(once: bool, tend: Tend) -> int | None:
+    """How the task went matters to a script; a person goes on looking, also at one that failed."""
+    argv = as_service(python("manage.py", "demotask"))
+    with subprocess.Popen(argv, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as task:
+        while task.poll() is None:
+            tend()
+            time.sleep(0.25)
+        page = task.stdout.read().strip() if task.stdout else ""
     if once:
         print(f"\n  Its page is {settings.PUBLIC_URL}{page} when ./godhand up runs.")
-        return result.returncode
-    if page:
-        print(f"\n  See it at  {login_link(page)}\n  The link works once. Ctrl-C stops everything.\n", flush=True)
-    return result.returncode or None
+        return task.returncode
+    print(f"\n  See it at  {login_link(page)}\n  The link works once. Ctrl-C stops everything.\n", flush=True)
+    return None

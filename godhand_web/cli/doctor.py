@@ -72,7 +72,9 @@ def runsc() -> Finding:
     try:
         return Finding("runsc", True, f"gVisor is at {binary(here())}")
     except SandboxError:
-        return Finding("runsc", False, "gVisor is not there yet: ./godhand up fetches it, or set GODHAND_RUNSC")
+        given = env.text("GODHAND_RUNSC")
+        fix = f"no program at GODHAND_RUNSC={given}: unset it" if given else "gVisor is not there yet"
+        return Finding("runsc", False, f"{fix}; ./godhand up fetches it")
 
 
 def redis() -> Finding:
@@ -102,10 +104,18 @@ def ports() -> Iterator[Finding]:
     for name, default in (("GODHAND_PORT", 8800), ("GODHAND_GATE_PORT", 8801)):
         port = env.port(name, default)
         with socket.socket() as probe:
-            probe.settimeout(1)
-            taken = probe.connect_ex(("127.0.0.1", port)) == 0
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            taken = _in_use(probe, port)
         text = f"{port} is {'ours' if running and taken else f'taken: set {name}' if taken else 'free'}"
         yield Finding("port", running or not taken, text)
+
+
+def _in_use(probe: socket.socket, port: int) -> bool:
+    try:
+        probe.bind((env.text("GODHAND_BIND", "127.0.0.1"), port))
+    except OSError:
+        return True
+    return False
 
 
 def ffmpeg() -> Finding:

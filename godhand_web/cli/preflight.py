@@ -7,7 +7,7 @@ import sys
 
 from django.conf import settings
 
-from sandboxes import templates
+from sandboxes import env, templates
 from sandboxes.errors import SandboxError
 from sandboxes.host import here
 from sandboxes.images import builder, store
@@ -59,6 +59,8 @@ def ensure_runsc() -> None:
         binary(here())
         return
     except SandboxError:
+        if given := env.text("GODHAND_RUNSC"):
+            sys.exit(f"There is no program at GODHAND_RUNSC={given}: correct it, or unset it to have runsc fetched.")
         say("fetching runsc (gVisor), which isolates the machines")
     unpacking = here().tools / "runsc.new"
     shutil.rmtree(unpacking, ignore_errors=True)
@@ -68,7 +70,7 @@ def ensure_runsc() -> None:
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if result.returncode:
-        reason = result.stderr.strip().splitlines()[-1]
+        reason = (result.stderr.strip().splitlines() or ["mmdebstrap said nothing"])[-1]
         sys.exit(f"runsc could not be fetched: {reason}. Check the network, then run this again.")
     shutil.rmtree(here().tools / "runsc", ignore_errors=True)
     unpacking.rename(here().tools / "runsc")

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import IO
 
+from django.conf import settings
+
 from sandboxes.host import here
 
 from . import preflight, record
@@ -16,7 +18,9 @@ from .place import manage, prepare
 from .supervisor import GaveUp, Supervisor, end_leftovers
 from .system import say
 
-AfterStart = Callable[[], int | None]
+Tend = Callable[[], None]
+AfterStart = Callable[[Tend], int | None]
+"""Whoever takes long calls `tend` meanwhile, several times a second: it looks after the services."""
 
 
 class Stop(BaseException):
@@ -35,13 +39,13 @@ def run(after_start: AfterStart) -> int:
     lock = take_lock()
     if lock is None:
         say("GodHand runs already; ./godhand down stops it")
-        return after_start() or 0
+        return after_start(lambda: None) or 0
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     supervisor = Supervisor()
     try:
         _start(supervisor)
-        code = after_start()
+        code = after_start(supervisor.tend)
         while code is None:
             supervisor.tend()
             time.sleep(0.25)
@@ -77,8 +81,11 @@ def _start(supervisor: Supervisor) -> None:
         say(f"ended “{name}”, left behind by an earlier run")
     preflight.run()
     began = time.monotonic()
-    say("starting Redis")
-    supervisor.start(services.private_redis())
+    if settings.REDIS_IS_OURS:
+        say("starting Redis")
+        supervisor.start(services.private_redis())
+    elif not services.redis_answers():
+        raise GaveUp("the Redis that GODHAND_REDIS_URL names does not answer: start it, or unset the variable.")
     say("preparing the database")
     manage("migrate", "--verbosity", "0")
     manage("sweep", service=False)
@@ -101,7 +108,7 @@ def _shut_down(supervisor: Supervisor) -> None:
     record.forget()
 
 
-def print_address() -> None:
+def print_address(_tend: Tend) -> None:
     print(f"\n  GodHand is at  {login_link()}\n  The link works once. Ctrl-C stops everything.\n", flush=True)
 
 

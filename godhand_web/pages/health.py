@@ -16,6 +16,7 @@ from sandboxes.images import store
 
 FIRST_IMAGE = "desktop"
 REDIS_PATIENCE = 0.05
+WORKERS = ("agents", "machines")
 
 settled: set[str] = set()
 """Needs that stay met for as long as this process lives; reading all migrations takes most of 100 ms."""
@@ -46,13 +47,25 @@ def migrations() -> str | None:
 
 def redis() -> str | None:
     try:
-        with Redis.from_url(
-            settings.REDIS_URL, socket_timeout=REDIS_PATIENCE, socket_connect_timeout=REDIS_PATIENCE, retry=None
-        ) as client:
+        with _redis() as client:
             client.ping()
     except (OSError, RedisError):
         return "does not answer"
     return None
+
+
+def workers() -> str | None:
+    try:
+        with _redis() as client:
+            silent = [name for name in WORKERS if not client.exists(f"alive:{name}")]
+    except (OSError, RedisError):
+        return "unknown, Redis does not answer"
+    return f"nobody serves {' and '.join(silent)}" if silent else None
+
+
+def _redis() -> Redis:
+    patience = {"socket_timeout": REDIS_PATIENCE, "socket_connect_timeout": REDIS_PATIENCE}
+    return Redis.from_url(settings.REDIS_URL, retry=None, **patience)
 
 
 def image() -> str | None:
@@ -63,7 +76,7 @@ def image() -> str | None:
     return None
 
 
-NEEDS: tuple[Callable[[], str | None], ...] = (database, migrations, redis, image)
+NEEDS: tuple[Callable[[], str | None], ...] = (database, migrations, redis, workers, image)
 
 
 @login_not_required

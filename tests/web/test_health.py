@@ -3,16 +3,22 @@ from pathlib import Path
 import pytest
 from django.conf import LazySettings
 from django.test import Client
+from redis import Redis
 
 
 def test_it_is_alive_without_a_database(client: Client) -> None:
     assert client.get("/healthz").json() == {"alive": True}
 
 
-@pytest.mark.usefixtures("redis_url", "image")
-def test_it_is_ready_when_every_need_is_met(client: Client, db: None) -> None:
-    response = client.get("/readyz")
-    assert response.json() == {"ready": True, "database": "ok", "migrations": "ok", "redis": "ok", "image": "ok"}
+@pytest.mark.usefixtures("image")
+def test_it_is_ready_when_every_need_is_met(client: Client, db: None, redis_url: str) -> None:
+    redis = Redis.from_url(redis_url)
+    redis.set("alive:agents", 1, ex=60)
+    assert client.get("/readyz").json()["workers"] == "nobody serves machines"
+    redis.set("alive:machines", 1, ex=60)
+    needs = dict.fromkeys(("database", "migrations", "redis", "workers", "image"), "ok")
+    assert client.get("/readyz").json() == {"ready": True, **needs}
+    redis.delete("alive:agents", "alive:machines")
 
 
 @pytest.mark.usefixtures("redis_url")
@@ -26,5 +32,6 @@ def test_it_names_what_is_missing(client: Client, db: None, image: Path, setting
         "database": "ok",
         "migrations": "ok",
         "redis": "does not answer",
+        "workers": "unknown, Redis does not answer",
         "image": "The image “desktop” is not built on this host; run ./godhand image build desktop.",
     }
