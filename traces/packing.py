@@ -19,7 +19,7 @@ from .models import Blob, Event, Reference, Trace
 from .pictures import FORMATS, WEBP
 from .storage import default_store
 
-METHOD, EFFORT = 3, 50
+METHOD, EFFORT = 5, 100
 RECENT = 3.0
 
 
