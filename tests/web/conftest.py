@@ -8,6 +8,7 @@ import pytest
 from django.conf import LazySettings
 from django.test import Client
 from playwright.sync_api import Browser, sync_playwright
+from redis import Redis
 
 from godhand_web.models import User
 from sandboxes import thumbnails
@@ -21,6 +22,16 @@ from .site import Site
 
 MachineOf = Callable[..., Machine]
 SnapshotOf = Callable[..., Snapshot]
+ALIVE = ("alive:agents", "alive:machines")
+
+
+@pytest.fixture
+def workers(redis_url: str) -> Iterator[None]:
+    """What they leave in Redis while they live."""
+    with Redis.from_url(redis_url) as redis:
+        redis.mset(dict.fromkeys(ALIVE, 1))
+        yield
+        redis.delete(*ALIVE)
 
 
 @pytest.fixture

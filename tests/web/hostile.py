@@ -176,8 +176,8 @@ def handed_over(recorder: Recorder) -> None:
 
 def remarks_and_screen_text(trace: Trace, owner: User) -> None:
     for event, payload in zip(Event.objects.filter(trace=trace).order_by("seq"), PAYLOADS, strict=False):
-        Remark.objects.create(event=event, author=owner, text=payload)
+        Remark.objects.create(event=event, author=owner, text=payload.replace("\0", " "))
     shown = set(Event.objects.filter(trace=trace).exclude(after="").values_list("after", flat=True))
     for sha256 in shown:
         spots = [[payload, 1, 1, 10, 2] for payload in PAYLOADS]
-        ScreenText.objects.create(pk=sha256, text="\n".join(PAYLOADS), spots=spots)
+        ScreenText.objects.create(pk=sha256, text="\n".join(PAYLOADS).replace("\0", " "), spots=spots)

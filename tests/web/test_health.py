@@ -10,15 +10,12 @@ def test_it_is_alive_without_a_database(client: Client) -> None:
     assert client.get("/healthz").json() == {"alive": True}
 
 
-@pytest.mark.usefixtures("image")
+@pytest.mark.usefixtures("image", "workers")
 def test_it_is_ready_when_every_need_is_met(client: Client, db: None, redis_url: str) -> None:
-    redis = Redis.from_url(redis_url)
-    redis.set("alive:agents", 1, ex=60)
-    assert client.get("/readyz").json()["workers"] == "nobody serves machines"
-    redis.set("alive:machines", 1, ex=60)
     needs = dict.fromkeys(("database", "migrations", "redis", "workers", "image"), "ok")
     assert client.get("/readyz").json() == {"ready": True, **needs}
-    redis.delete("alive:agents", "alive:machines")
+    Redis.from_url(redis_url).delete("alive:machines")
+    assert client.get("/readyz").json() == {"ready": False, **needs, "workers": "nobody serves machines"}
 
 
 @pytest.mark.usefixtures("redis_url")
