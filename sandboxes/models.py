@@ -79,6 +79,7 @@ class Machine(models.Model):
     detail = models.CharField(max_length=400, blank=True)
     handle = models.JSONField(default=dict, blank=True)
     network = models.JSONField(default=dict, blank=True)
+    limits = models.JSONField(default=dict, blank=True)
     made_from = models.ForeignKey(Snapshot, null=True, on_delete=models.PROTECT, related_name="machines")
     last_used_at = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(default=timezone.now)
