@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from . import publish, templates
+from . import pool, publish, templates
 from .base import Sandbox
 from .errors import SandboxError
 from .host import here
@@ -87,9 +87,12 @@ def queue_machine(
     limits: Limits | None = None,
 ) -> Machine:
     backend(kind)
+    plain = made_from is None and limits is None and (network is None or network.mode == "off")
     with transaction.atomic():
         check_slots()
+        spare = pool.take(kind, image, digest) if plain else None
         machine = Machine.objects.create(
+            **({"id": spare.pk, "handle": spare.handle} if spare else {}),
             name=name or f"{random.choice(CALM)}-{random.choice(BIRDS)}",
             owner_id=owner.pk,
             backend=kind,
@@ -101,16 +104,20 @@ def queue_machine(
             limits=asdict(limits) if limits else {},
         )
         note(machine, f"Queued on {machine.host}")
-    enqueue("create", machine)
+        if spare:
+            for state in (State.PROVISIONING, State.BOOTING, State.READY):
+                move(machine.pk, state, "It was ready, and waited for somebody")
+            machine.refresh_from_db()
+    if not spare:
+        enqueue("create", machine)
     return machine
 
 
 def check_slots(besides: str = "") -> None:
     """Raises SlotsUsed."""
-    if Machine.objects.exclude(state__in=OFF_HOST).exclude(pk=besides).count() >= settings.MACHINE_SLOTS:
-        raise SlotsUsed(
-            f"All {settings.MACHINE_SLOTS} machine slots are in use: destroy a machine, or raise GODHAND_MACHINES."
-        )
+    slots = settings.MACHINE_SLOTS
+    if Machine.objects.exclude(state__in=OFF_HOST).exclude(pk=besides).count() >= slots:
+        raise SlotsUsed(f"All {slots} machine slots are in use: destroy a machine, or raise GODHAND_MACHINES.")
 
 
 def request_destroy(machine: Machine, by: str = "") -> bool:

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from . import forking, lifecycle, templates, thumbnails
+from . import forking, lifecycle, pool, templates, thumbnails
 from .host import here
 from .idle import connected_addresses
 from .limits import Limits
@@ -46,6 +46,7 @@ def clear_host() -> None:
     for machine in _mine().exclude(state__in=(*ENDED, State.STOPPED)):
         lifecycle.move(machine.pk, State.DESTROYING, "GodHand was shut down")
         lifecycle.destroy(machine.pk)
+    pool.drain()
     for kind, machine_id in unclaimed():
         _remove(kind, machine_id)
     remove_firewall(here())
@@ -63,12 +64,14 @@ def reap() -> None:
         is_first = strikes.set(name, 1, nx=True, ex=STRIKE_SECONDS)
         if not is_first and strikes.ttl(name) <= STRIKE_SECONDS - STRIKES_APART:
             _remove(kind, machine_id)
+    pool.refresh()
 
 
 def unclaimed() -> list[tuple[str, str]]:
     """Looked for on the host before anybody is asked: whoever begins meanwhile is not seen at all."""
     found = [(kind, handle["id"]) for kind, sandbox in kinds().items() for handle in sandbox.owned()]
-    claimed = set(_mine().filter(state__in=ON_HOST).values_list("pk", flat=True)) | templates.machines_in_use()
+    claimed = pool.ids() | templates.machines_in_use()
+    claimed |= set(_mine().filter(state__in=ON_HOST).values_list("pk", flat=True))
     return [(kind, machine_id) for kind, machine_id in found if machine_id not in claimed]
 
 

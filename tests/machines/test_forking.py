@@ -2,6 +2,7 @@ import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -13,7 +14,8 @@ from sandboxes.errors import Refused
 from sandboxes.host import here
 from sandboxes.images import store
 from sandboxes.limits import Limits
-from sandboxes.models import Machine, Snapshot, State
+from sandboxes.models import Machine, Snapshot, Spare, State
+from sandboxes.network import Policy
 from sandboxes.snapshots import Snapshots
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_url")]
@@ -169,6 +171,25 @@ def test_it_makes_new_machines_from_a_template_once_there_is_one(owner: User) ->
     assert template is not None
     machine = created(lifecycle.request_machine(owner, image="desktop"))
     assert machine.handle["parent"] == template.id
+
+
+def test_it_hands_out_machines_that_were_ready_before(owner: User, settings: Any) -> None:
+    templates.ensure(GvisorSandbox, store.find("desktop"))
+    settings.POOL = 1
+    reaper.reap()
+    spare = Spare.objects.get()
+    machine = lifecycle.request_machine(owner, image="desktop", network=Policy("off"))
+    assert (machine.pk, machine.state, said(machine, "echo here")) == (spare.pk, State.READY, "here")
+    assert lifecycle.request_machine(owner, image="desktop", limits=Limits(cpus=1)).state == State.QUEUED
+    reaper.reap()
+    Spare.objects.update(image_digest="of an earlier build")
+    assert lifecycle.request_machine(owner, image="desktop").state == State.QUEUED
+    old = Spare.objects.get()
+    reaper.reap()
+    assert Spare.objects.get().pk != old.pk
+    settings.MACHINE_SLOTS = 3
+    reaper.reap()
+    assert [handle["id"] for handle in GvisorSandbox.owned()] == [machine.pk]
 
 
 @pytest.fixture(autouse=True)
