@@ -7,8 +7,9 @@ from typing import Any
 
 from django.conf import settings
 
+from sandboxes import forking
 from sandboxes.base import Sandbox
-from sandboxes.errors import SandboxError, Taken
+from sandboxes.errors import Gone, SandboxError, Taken
 from sandboxes.lifecycle import SlotsUsed
 from sandboxes.models import Machine
 from sandboxes.network import Policy as NetworkPolicy
@@ -87,8 +88,14 @@ class Driver:
     def run(self) -> None:
         """Raises the Ending."""
         machine = machine_of(self.branch, self.lease, self.watch)
-        with holding(machine) as sandbox:
-            self.work(machine, sandbox)
+        try:
+            with holding(machine) as sandbox:
+                self.work(machine, sandbox)
+        except (Broken, Gone) as error:
+            is_gone = isinstance(error, Gone) or isinstance(error.__cause__, Gone)
+            if is_gone and (why := forking.why_stopped(machine.pk)):
+                raise Parked(f"Its machine was stopped. {why}. When it goes on, so does the machine.") from error
+            raise
 
     def work(self, machine: Machine, sandbox: Sandbox) -> None:
         keeper = BranchKeeper(self.branch, machine, self.recorder, self.clean.text)

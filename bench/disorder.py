@@ -36,8 +36,6 @@ class Disorder:
             if not self.quiet and number % 20 == 19:
                 print(f"{number + 1} operations, {self.kills} kills: {self.done}", file=sys.stderr, flush=True)
         self.settle()
-        reaper.reap()
-        reaper.reap()
         orphans, lies = self.orphans(), self.lies()
         for line in (*orphans, *lies):
             print(line, file=sys.stderr)
@@ -108,10 +106,13 @@ class Disorder:
             self.killed_at = time.monotonic()
 
     def settle(self) -> None:
-        """Until every row says something final; the reaper of the running installation is what brings it there."""
+        """Until every row says something final and claims what is there; the installation's reaper brings it there."""
         deadline = time.monotonic() + 300
-        while Machine.objects.exclude(state__in=SETTLED).exists() and time.monotonic() < deadline:
+        while self.unsettled() and time.monotonic() < deadline:
             time.sleep(1)
+
+    def unsettled(self) -> bool:
+        return Machine.objects.exclude(state__in=SETTLED).exists() or bool(self.orphans())
 
     def orphans(self) -> list[str]:
         return [f"orphan: {kind} {machine_id}" for kind, machine_id in reaper.unclaimed()]

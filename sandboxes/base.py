@@ -59,6 +59,11 @@ class Sandbox(ABC):
         """None when machines of this kind can be made here, else one sentence with the fix."""
 
     @classmethod
+    def runtime(cls) -> str:
+        """Which build of its runtime makes machines here: only that one wakes what it has saved. Raises Unavailable."""
+        return ""
+
+    @classmethod
     @abstractmethod
     def create(cls, name: str, image: Image, options: Any) -> Self:
         """Claim everything the machine needs on the host, without starting it.
@@ -105,11 +110,12 @@ class Sandbox(ABC):
 
     @classmethod
     @abstractmethod
-    def fork(cls, ref: SnapshotRef, name: str, options: Any = None) -> Self:
+    def fork(cls, ref: SnapshotRef, name: str, **changes: Any) -> Self:
         """A new running machine from a snapshot: as many as wanted, also at once.
 
-        It has its own network, token and machine id, and the saved machine's options; of those given here only the
-        network policy counts. On any failure nothing is left behind.
+        It has its own network, token and machine id, and the saved machine's options but for those given here. What
+        was fixed when that one booted stays: its name, and its limits of processes and disk. On any failure nothing is
+        left behind.
         """
 
     @abstractmethod

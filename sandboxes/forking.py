@@ -1,13 +1,14 @@
 """Snapshots of machines that have rows: taking, forking, going back, stopping and resuming, deleting."""
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 
 from . import lifecycle, templates
 from .errors import Refused, SandboxError
 from .host import here
 from .images import store
-from .models import ENDED, Machine, Snapshot, State
+from .limits import Limits
+from .models import ENDED, Event, Machine, Snapshot, State
 from .network import Policy
 from .registry import kinds
 from .snapshots import SnapshotRef, Snapshots
@@ -24,30 +25,56 @@ def request_snapshot(machine: Machine, label: str) -> None:
 
 
 def request_fork(
-    snapshot: Snapshot, owner: lifecycle.Person, *, name: str = "", network: Policy | None = None
+    snapshot: Snapshot,
+    owner: lifecycle.Person,
+    *,
+    name: str = "",
+    network: Policy | None = None,
+    limits: Limits | None = None,
 ) -> Machine:
-    """A queued machine that begins where the snapshot was taken, with its network unless named. Raises SlotsUsed."""
-    return lifecycle.queue_machine(
-        owner,
-        image=snapshot.image,
-        digest=snapshot.image_digest,
-        name=name,
-        kind=snapshot.backend,
-        made_from=snapshot,
-        network=network,
-    )
+    """A queued machine that begins where the snapshot was taken, with its network and limits unless named.
+
+    Processes and disk are part of what was saved, so those stay. Raises SlotsUsed, and Refused when it was deleted.
+    """
+    try:
+        return lifecycle.queue_machine(
+            owner,
+            image=snapshot.image,
+            digest=snapshot.image_digest,
+            name=name,
+            kind=snapshot.backend,
+            made_from=snapshot,
+            network=network,
+            limits=limits,
+        )
+    except IntegrityError:
+        raise Refused(f"The snapshot “{snapshot.label}” was deleted just now.") from None
 
 
-def request_stop(machine: Machine, by: str = "") -> bool:
+def request_stop(machine: Machine, by: str = "", why: str = "") -> bool:
     """Save it whole and take it off the host; False when it is not running."""
-    moved = lifecycle.move(machine.pk, State.STOPPING, lifecycle.asked("Saving memory and disk", by))
+    saving = f"{why}: saving memory and disk" if why else "Saving memory and disk"
+    moved = lifecycle.move(machine.pk, State.STOPPING, lifecycle.asked(saving, by))
     if moved:
         lifecycle.enqueue("stop", machine)
     return moved
 
 
+def why_stopped(machine_id: str) -> str:
+    """What was said when it was asked to; empty when it neither is stopped nor is being stopped."""
+    if not Machine.objects.filter(pk=machine_id, state__in=(State.STOPPING, State.STOPPED)).exists():
+        return ""
+    story = Event.objects.filter(machine_id=machine_id).order_by("pk")
+    ran = story.filter(state=State.READY).values_list("pk", flat=True).last() or 0
+    return story.filter(pk__gt=ran, state=State.STOPPING).values_list("text", flat=True).first() or ""
+
+
 def request_resume(machine: Machine, by: str = "") -> bool:
-    moved = lifecycle.move(machine.pk, State.QUEUED, lifecycle.asked(f"Queued on {machine.host}", by))
+    """False when it is not stopped. Raises SlotsUsed."""
+    with transaction.atomic():
+        moved = lifecycle.move(machine.pk, State.QUEUED, lifecycle.asked(f"Queued on {machine.host}", by))
+        if moved:
+            lifecycle.check_slots(besides=machine.pk)
     if moved:
         lifecycle.enqueue("create", machine)
     return moved
@@ -77,14 +104,27 @@ def stop(machine_id: str) -> None:
     machine = Machine.objects.filter(pk=machine_id, state=State.STOPPING).first()
     if machine is None:
         return
-    try:
-        saved = snapshot(machine_id, WHEN_STOPPED)
-    except SandboxError as error:
-        lifecycle.move(machine_id, State.READY, f"It goes on: {error}")
-        return
-    lifecycle.attach(machine).destroy()
-    Machine.objects.filter(pk=machine_id).update(made_from=saved)
+    sandbox = lifecycle.attach(machine)
+    if sandbox.alive() or not _is_saved(machine):
+        try:
+            saved = snapshot(machine_id, WHEN_STOPPED)
+        except SandboxError as error:
+            lifecycle.move(machine_id, State.READY, f"It goes on: {error}")
+            return
+        if saved is None:
+            return
+        # Before its end: whoever takes over from a dead worker finds all that is needed.
+        Machine.objects.filter(pk=machine_id).update(made_from=saved)
+    sandbox.destroy()
     lifecycle.move(machine_id, State.STOPPED, "Saved whole; it can be resumed where it was")
+
+
+def _is_saved(machine: Machine) -> bool:
+    """By a worker that died before it could say so."""
+    saved = machine.made_from
+    if saved is None or (saved.machine_id, saved.label) != (machine.pk, WHEN_STOPPED):
+        return False
+    return saved.made_at >= machine.state_since
 
 
 def restore(machine_id: str, snapshot_id: str) -> None:
@@ -108,19 +148,20 @@ def restore(machine_id: str, snapshot_id: str) -> None:
 
 def request_delete(row: Snapshot) -> int:
     """The bytes that will be given back. Raises Refused while somebody needs it."""
+    made = Machine.objects.filter(made_from=row)
     without = (*ENDED, State.READY, State.DESTROYING)
-    needing = Machine.objects.filter(made_from=row).exclude(state__in=without).first()
+    needing = made.exclude(state__in=without).first()
     if needing is not None:
         raise Refused(f"“{needing.name}” needs the snapshot “{row.label}”: destroy or resume it first.")
     if row.pk in templates.ids():
         raise Refused(f"“{row.label}” is the template of new machines.")
-    with transaction.atomic():
-        Machine.objects.filter(made_from=row).update(made_from=None)
-        snapshot_id, size = row.pk, row.size
-        try:
+    snapshot_id, size = row.pk, row.size
+    try:
+        with transaction.atomic():
+            made.filter(state__in=without).update(made_from=None)
             row.delete()
-        except ProtectedError:
-            raise Refused(f"The snapshot “{row.label}” has come into use just now.") from None
+    except (ProtectedError, IntegrityError):
+        raise Refused(f"The snapshot “{row.label}” has come into use just now.") from None
     lifecycle.send("delete_snapshot", row.host, snapshot_id)
     return size
 

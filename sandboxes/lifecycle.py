@@ -10,11 +10,12 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from . import publish, templates
+from . import pool, publish, templates
 from .base import Sandbox
 from .errors import SandboxError
 from .host import here
 from .images import store
+from .limits import Limits
 from .models import OFF_HOST, Event, Machine, Snapshot, State
 from .network import Policy
 from .registry import backend
@@ -61,11 +62,17 @@ class SlotsUsed(SandboxError):
 
 
 def request_machine(
-    owner: Person, *, image: str, name: str = "", kind: str = "gvisor", network: Policy | None = None
+    owner: Person,
+    *,
+    image: str,
+    name: str = "",
+    kind: str = "gvisor",
+    network: Policy | None = None,
+    limits: Limits | None = None,
 ) -> Machine:
     """A queued row; its host's worker does the rest. Raises NotBuilt, Unavailable, SlotsUsed."""
     digest = store.find(image).digest
-    return queue_machine(owner, image=image, digest=digest, name=name, kind=kind, network=network)
+    return queue_machine(owner, image=image, digest=digest, name=name, kind=kind, network=network, limits=limits)
 
 
 def queue_machine(
@@ -77,14 +84,15 @@ def queue_machine(
     kind: str,
     made_from: Snapshot | None = None,
     network: Policy | None = None,
+    limits: Limits | None = None,
 ) -> Machine:
     backend(kind)
+    plain = made_from is None and limits is None and (network is None or network.mode == "off")
     with transaction.atomic():
-        if Machine.objects.exclude(state__in=OFF_HOST).count() >= settings.MACHINE_SLOTS:
-            raise SlotsUsed(
-                f"All {settings.MACHINE_SLOTS} machine slots are in use: destroy a machine, or raise GODHAND_MACHINES."
-            )
+        check_slots()
+        spare = pool.take(kind, image, digest) if plain else None
         machine = Machine.objects.create(
+            **({"id": spare.pk, "handle": spare.handle} if spare else {}),
             name=name or f"{random.choice(CALM)}-{random.choice(BIRDS)}",
             owner_id=owner.pk,
             backend=kind,
@@ -93,10 +101,23 @@ def queue_machine(
             host=settings.MACHINE_HOST,
             made_from=made_from,
             network=asdict(network) if network else {},
+            limits=asdict(limits) if limits else {},
         )
         note(machine, f"Queued on {machine.host}")
-    enqueue("create", machine)
+        if spare:
+            for state in (State.PROVISIONING, State.BOOTING, State.READY):
+                move(machine.pk, state, "It was ready, and waited for somebody")
+            machine.refresh_from_db()
+    if not spare:
+        enqueue("create", machine)
     return machine
+
+
+def check_slots(besides: str = "") -> None:
+    """Raises SlotsUsed."""
+    slots = settings.MACHINE_SLOTS
+    if Machine.objects.exclude(state__in=OFF_HOST).exclude(pk=besides).count() >= slots:
+        raise SlotsUsed(f"All {slots} machine slots are in use: destroy a machine, or raise GODHAND_MACHINES.")
 
 
 def request_destroy(machine: Machine, by: str = "") -> bool:
@@ -145,18 +166,22 @@ def _bring_up(machine: Machine) -> None:
 
 def _made(machine: Machine) -> Sandbox:
     """From its snapshot, else from the image's template, else from the image; the first two are running already."""
-    kind = backend(machine.backend)
+    kind, chosen = backend(machine.backend), _chosen(machine)
     if machine.made_from_id:
-        kept = kind.Options(policy=Policy(**machine.network)) if machine.network else None
-        return kind.fork(Snapshots(here()).find(machine.made_from_id), machine.pk, kept)
+        return kind.fork(Snapshots(here()).find(machine.made_from_id), machine.pk, **chosen)
     image = store.find(machine.image)
-    options = kind.Options(hostname=machine.image, policy=Policy(**machine.network))
-    template = templates.find(kind, image)
-    if template is not None:
-        return kind.fork(template, machine.pk, options)
-    if settings.WARM_TEMPLATES:
+    template, limits = templates.find(kind, image), Limits(**machine.limits)
+    if template is not None and limits == limits.of_fork(Limits()):
+        return kind.fork(template, machine.pk, **chosen)
+    if template is None and settings.WARM_TEMPLATES:
         enqueue("make_template", machine)
-    return kind.create(machine.pk, image, options)
+    return kind.create(machine.pk, image, kind.Options(hostname=machine.image, **chosen))
+
+
+def _chosen(machine: Machine) -> dict[str, Any]:
+    """Of a backend's options, those that its row names."""
+    found: dict[str, Any] = {"policy": Policy(**machine.network)} if machine.network else {}
+    return found | ({"limits": Limits(**machine.limits)} if machine.limits else {})
 
 
 def make_template(machine_id: str) -> None:

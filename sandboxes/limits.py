@@ -6,7 +6,7 @@ Limits inside come first where gVisor has them: a fork bomb meets its user's, a 
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """Zero is no limit. Memory also holds all that the machine has changed on its disk."""
+    """Zero is no limit; of minutes, it is the installation's. Memory also holds all that was changed on the disk."""
 
     cpus: float = 2
     memory_mib: int = 4096
@@ -36,6 +36,10 @@ class Limits:
             raise ValueError("Less than a tenth of a processor cannot run a desktop.")
         if 0 < self.memory_mib < 256:
             raise ValueError("Less than 256 MiB of memory cannot hold a desktop.")
+
+    def of_fork(self, parent: "Limits") -> "Limits":
+        """Processes and disk are limited inside, from the boot on: a fork has those of its parent."""
+        return replace(self, pids=parent.pids, disk_mib=parent.disk_mib)
 
 
 @dataclass(frozen=True)

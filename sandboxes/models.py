@@ -79,6 +79,7 @@ class Machine(models.Model):
     detail = models.CharField(max_length=400, blank=True)
     handle = models.JSONField(default=dict, blank=True)
     network = models.JSONField(default=dict, blank=True)
+    limits = models.JSONField(default=dict, blank=True)
     made_from = models.ForeignKey(Snapshot, null=True, on_delete=models.PROTECT, related_name="machines")
     last_used_at = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(default=timezone.now)
@@ -104,6 +105,26 @@ class Machine(models.Model):
     @property
     def ended(self) -> bool:
         return self.state in ENDED
+
+
+class Spare(models.Model):
+    """A machine that waits for an owner; without a handle it is being made. Only `pool.py` writes them."""
+
+    id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
+    backend = models.CharField(max_length=20)
+    image = models.CharField(max_length=40)
+    image_digest = models.CharField(max_length=64)
+    host = models.CharField(max_length=100)
+    handle = models.JSONField(default=dict, blank=True)
+    made_at = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[models.Manager["Spare"]] = models.Manager()
+
+    class Meta:
+        ordering = ("made_at",)
+
+    def __str__(self) -> str:
+        return self.id
 
 
 class Tag(models.Model):

@@ -1,7 +1,7 @@
 """Makes rows and host agree, both ways, and delivers what a lost message left undone.
 
-A thing on the host that no row claims is removed at its second sighting: between the two, whoever is making it has
-time to say so. At start-up nothing is being made, so one sighting is enough.
+A thing on the host that no row claims is removed when it is seen again a minute after its first sighting: until then,
+whoever is making it has time to say so. At start-up nothing is being made, so one sighting is enough.
 """
 
 import logging
@@ -12,9 +12,10 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from . import forking, lifecycle, thumbnails
+from . import forking, lifecycle, pool, templates, thumbnails
 from .host import here
 from .idle import connected_addresses
+from .limits import Limits
 from .models import ENDED, ON_HOST, Machine, State
 from .network import ensure_firewall, remove_firewall
 from .registry import kinds
@@ -22,6 +23,7 @@ from .registry import kinds
 log = logging.getLogger(__name__)
 
 STRIKE_SECONDS = 600
+STRIKES_APART = 60
 BEGAN = timezone.now()
 """Of this process, which alone makes and ends the machines of this host: what is older was another's to finish."""
 
@@ -44,6 +46,7 @@ def clear_host() -> None:
     for machine in _mine().exclude(state__in=(*ENDED, State.STOPPED)):
         lifecycle.move(machine.pk, State.DESTROYING, "GodHand was shut down")
         lifecycle.destroy(machine.pk)
+    pool.drain()
     for kind, machine_id in unclaimed():
         _remove(kind, machine_id)
     remove_firewall(here())
@@ -57,18 +60,19 @@ def reap() -> None:
     stop_unused()
     strikes = redis.Redis.from_url(settings.REDIS_URL)
     for kind, machine_id in unclaimed():
-        if not strikes.set(f"reaper:strike:{machine_id}", 1, nx=True, ex=STRIKE_SECONDS):
+        name = f"reaper:strike:{machine_id}"
+        is_first = strikes.set(name, 1, nx=True, ex=STRIKE_SECONDS)
+        if not is_first and strikes.ttl(name) <= STRIKE_SECONDS - STRIKES_APART:
             _remove(kind, machine_id)
+    pool.refresh()
 
 
 def unclaimed() -> list[tuple[str, str]]:
-    claimed = set(_mine().filter(state__in=ON_HOST).values_list("pk", flat=True))
-    return [
-        (kind, handle["id"])
-        for kind, sandbox in kinds().items()
-        for handle in sandbox.owned()
-        if handle["id"] not in claimed
-    ]
+    """Looked for on the host before anybody is asked: whoever begins meanwhile is not seen at all."""
+    found = [(kind, handle["id"]) for kind, sandbox in kinds().items() for handle in sandbox.owned()]
+    claimed = pool.ids() | templates.machines_in_use()
+    claimed |= set(_mine().filter(state__in=ON_HOST).values_list("pk", flat=True))
+    return [(kind, machine_id) for kind, machine_id in found if machine_id not in claimed]
 
 
 def finish_interrupted(older_than: timedelta) -> None:
@@ -90,18 +94,19 @@ def note_dead_machines() -> None:
 
 
 def stop_unused() -> None:
-    """Nobody in touch for too long, or on for too long: saved whole and taken off the host."""
+    """Nobody in touch for too long, or on for too long, by its own limits or else the installation's."""
     now = timezone.now()
     in_touch = connected_addresses(besides=thumbnails.ports())
     for machine in _mine().filter(state=State.READY):
-        if machine.handle.get("address") in in_touch:
+        limits = lifecycle.attach(machine).limits() or Limits()
+        idle, wall = limits.idle_minutes or settings.IDLE_MINUTES, limits.wall_minutes or settings.WALL_MINUTES
+        used = machine.handle.get("address") in in_touch
+        if used:
             Machine.objects.filter(pk=machine.pk).update(last_used_at=now)
-        elif _older(machine.last_used_at, settings.IDLE_MINUTES):
-            lifecycle.note(machine, f"Nobody has used it for {settings.IDLE_MINUTES} min")
-            forking.request_stop(machine)
-        if _older(machine.state_since, settings.WALL_MINUTES):
-            lifecycle.note(machine, f"It has been on for {settings.WALL_MINUTES} min")
-            forking.request_stop(machine)
+        if _older(machine.state_since, wall):
+            forking.request_stop(machine, why=f"It has been on for {wall} min")
+        elif not used and _older(machine.last_used_at, idle):
+            forking.request_stop(machine, why=f"Nobody has used it for {idle} min")
 
 
 def _older(moment: datetime, minutes: int) -> bool:

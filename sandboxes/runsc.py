@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from . import env
-from .errors import Ended, Gone, Unavailable
+from .errors import DiskFull, Ended, Gone, TimedOut, Unavailable
 from .host import Host
 from .lifeline import Lifeline
 from .network import namespace_path
 
 KERNEL = (b"runsc-sandbox",)
 PROCESSES = (*KERNEL, b"runsc-gofer")
-START_TIMEOUT = 60
+START_TIMEOUT = ASK_TIMEOUT = 60
+NO_SPACE = "no space left on device"
 CHECKPOINT_FLAGS = ("-leave-running", "-compression=none", "-exclude-committed-zero-pages")
 FLAGS = ("--platform=systrap", "--net-disconnect-ok", "--overlay2=root:memory", "--network=sandbox")
 
@@ -60,13 +61,16 @@ class Runsc:
         return self._start(container, bundle, namespace, "restore", "-image-path", str(checkpoint))
 
     def checkpoint(self, container: str, directory: Path) -> None:
-        """Memory and disk together; the machine runs on. Connections into it are reset. Raises Gone."""
+        """Memory and disk together; the machine runs on. Connections into it are reset. Raises Gone, DiskFull."""
         result = self._ask("checkpoint", *CHECKPOINT_FLAGS, "-image-path", str(directory), container)
+        if NO_SPACE in result.stderr.lower():
+            raise DiskFull
         if result.returncode:
             raise Gone(f"The machine could not be saved: {result.stderr.strip()[:300] or 'it is not there'}")
 
     def version(self) -> str:
-        return _version(binary(self.host))
+        program = binary(self.host)
+        return _version(program, Path(program).stat().st_mtime_ns)
 
     def _start(self, container: str, bundle: Path, namespace: str, verb: str, *flags: str) -> int:
         log, pid = bundle / "runsc.log", bundle / "pid"
@@ -144,14 +148,20 @@ class Runsc:
         return [binary(self.host), "--root", str(self.root), *FLAGS, *arguments]
 
     def _ask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self._argv(*arguments),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        """Raises TimedOut."""
+        try:
+            return subprocess.run(
+                self._argv(*arguments),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=ASK_TIMEOUT,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise TimedOut(
+                f"runsc {arguments[0]} took longer than {ASK_TIMEOUT} s: the host is too busy or its disk too slow now."
+            ) from None
 
 
 def _run_to_end(argv: Sequence[str], output: IO[bytes]) -> int:
@@ -169,7 +179,7 @@ def _run_to_end(argv: Sequence[str], output: IO[bytes]) -> int:
 
 
 @cache
-def _version(program: str) -> str:
+def _version(program: str, _changed: int) -> str:
     printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     return printed.splitlines()[0].rpartition(" ")[2]
 

@@ -4,6 +4,7 @@ A snapshot is written under another name and renamed when it is whole. Its manif
 root reads, and names every file by size and hash: a changed, foreign or half-copied snapshot is refused.
 """
 
+import errno
 import hashlib
 import hmac
 import json
@@ -17,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from .errors import Gone, Refused
+from .errors import DiskFull, Gone, Refused
 from .host import Host
 from .ids import new_id
 from .images.store import HOLDS, Image
@@ -51,12 +52,16 @@ class Snapshots:
 
     @contextmanager
     def making(self) -> Iterator[tuple[str, Path]]:
-        """An id and an empty directory to save into; removed again unless it is sealed."""
+        """An id and an empty directory to save into; removed again unless it is sealed. Raises DiskFull."""
         snapshot_id = new_id()
         directory = self.root / f"{UNFINISHED}{snapshot_id}"
-        directory.mkdir(parents=True, mode=0o700)
         try:
+            directory.mkdir(parents=True, mode=0o700)
             yield snapshot_id, directory
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise DiskFull from error
+            raise
         finally:
             shutil.rmtree(directory, ignore_errors=True)
 

@@ -4,7 +4,7 @@ import fcntl
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TextIO
 
 from .base import Capability, Sandbox
 from .display.desktop import Desktop
@@ -24,12 +24,15 @@ State = Literal["none", "making", "ready", "old"]
 
 
 def find(kind: type[Sandbox], image: Image) -> SnapshotRef | None:
-    """None when there is none yet, or when it does not fit any more: damaged, or made by another runtime."""
+    """None when there is none yet, or when it does not fit any more: damaged, or of another runtime.
+
+    Raises Unavailable where there is no runtime.
+    """
     try:
         ref = Snapshots(here()).find(_pointer(here(), kind, image).read_text())
     except (OSError, Gone, Refused):
         return None
-    return ref if ref.image_digest == image.digest else None
+    return ref if (ref.image_digest, ref.runtime) == (image.digest, kind.runtime()) else None
 
 
 def ensure(kind: type[Sandbox], image: Image, progress: Callable[[str], None] = lambda _: None) -> SnapshotRef | None:
@@ -38,12 +41,12 @@ def ensure(kind: type[Sandbox], image: Image, progress: Callable[[str], None] = 
         return None
     pointer = _pointer(here(), kind, image)
     pointer.parent.mkdir(parents=True, exist_ok=True)
-    with pointer.with_suffix(".lock").open("w") as lock:
+    with pointer.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         found = find(kind, image)
         if found is None:
             progress(f"warming up a template of “{image.name}”, once")
-            found = _make(kind, image)
+            found = _make(kind, image, claim=lock)
             _point(pointer, found)
         return found
 
@@ -82,8 +85,18 @@ def ids() -> set[str]:
     return {pointer.read_text() for pointer in (here().home / "templates").glob("*.template")}
 
 
-def _make(kind: type[Sandbox], image: Image) -> SnapshotRef:
-    sandbox = kind.create(new_id(), image, kind.Options(hostname=image.name))
+def machines_in_use() -> set[str]:
+    """That templates are being made in, by whatever process. They have no rows."""
+    locks = (here().home / "templates").glob("*.lock")
+    return {lock.read_text() for lock in locks if is_held(lock)}
+
+
+def _make(kind: type[Sandbox], image: Image, claim: TextIO) -> SnapshotRef:
+    machine_id = new_id()
+    claim.truncate(0)
+    claim.write(machine_id)
+    claim.flush()
+    sandbox = kind.create(machine_id, image, kind.Options(hostname=image.name))
     try:
         sandbox.start()
         _still(sandbox)

@@ -24,6 +24,7 @@ SHELL = {
         "lease",
         "lifecycle",
         "models",
+        "pool",
         "publish",
         "reaper",
         "rekey",

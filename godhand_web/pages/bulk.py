@@ -141,7 +141,7 @@ def result(request: HttpRequest, machine: Machine, verb: Verb, ask: Ask) -> Resu
         return Result(machine, False, NOT_YOURS)
     try:
         done = verb.act(machine, ask)
-    except (Refused, quotas.QuotaUsed) as error:
+    except (Refused, lifecycle.SlotsUsed) as error:
         return Result(machine, False, str(error))
     machine.refresh_from_db()
     return Result(machine, done, verb.done if done else verb.unfit)

@@ -77,8 +77,12 @@ def resume(request: HttpRequest, machine_id: str) -> HttpResponse:
     machine = changeable_or_404(request.user, machine_id)
     if full := quotas.no_room_for_a_machine(machine.owner_id):
         messages.error(request, full)
-    elif not forking.request_resume(machine, request.user.get_username()):
-        messages.error(request, f"“{machine.name}” is not stopped, so there is nothing to resume.")
+    else:
+        try:
+            if not forking.request_resume(machine, request.user.get_username()):
+                messages.error(request, f"“{machine.name}” is not stopped, so there is nothing to resume.")
+        except lifecycle.SlotsUsed as error:
+            messages.error(request, str(error))
     return redirect("machine", machine.pk)
 
 

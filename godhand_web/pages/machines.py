@@ -57,7 +57,10 @@ def new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             machine = lifecycle.request_machine(
-                request.user, image=form.cleaned_data["image"], name=form.cleaned_data["name"]
+                request.user,
+                image=form.cleaned_data["image"],
+                name=form.cleaned_data["name"],
+                limits=form.limits(),
             )
             return redirect("machine", machine.pk)
         except NotBuilt as error:

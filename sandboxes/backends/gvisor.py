@@ -83,6 +83,10 @@ class GvisorSandbox(Sandbox):
         return None
 
     @classmethod
+    def runtime(cls) -> str:
+        return Runsc(here()).version()
+
+    @classmethod
     def create(cls, name: str, image: Image, options: Any) -> "GvisorSandbox":
         reason = cls.unavailable_reason()
         if reason:
@@ -178,7 +182,7 @@ class GvisorSandbox(Sandbox):
             ref = SnapshotRef(
                 id=snapshot_id,
                 kind=self.kind,
-                runtime=self.runsc.version(),
+                runtime=self.runtime(),
                 **{name: self.handle[name] for name in ("image", "image_digest", "image_root", "parent")},
                 keeps="disk+memory",
                 label=label,
@@ -188,10 +192,10 @@ class GvisorSandbox(Sandbox):
             return store.seal(directory, ref)
 
     @classmethod
-    def fork(cls, ref: SnapshotRef, name: str, options: Any = None) -> "GvisorSandbox":
+    def fork(cls, ref: SnapshotRef, name: str, **changes: Any) -> "GvisorSandbox":
         sandbox = cls(here(), {"id": name})
         try:
-            sandbox._wake(ref, options)
+            sandbox._wake(ref, **changes)
         except BaseException:
             sandbox.destroy()
             raise
@@ -202,16 +206,16 @@ class GvisorSandbox(Sandbox):
         (self.directory / "config.json").unlink(missing_ok=True)
         self._wake(ref)
 
-    def _wake(self, ref: SnapshotRef, options: Any = None) -> None:
+    def _wake(self, ref: SnapshotRef, **changes: Any) -> None:
         """The saved machine under this one's name, with its own network, token and machine id."""
-        if ref.runtime != self.runsc.version():
-            raise Unavailable(f"Snapshot {ref.id} was made by runsc {ref.runtime}, and this is {self.runsc.version()}.")
+        if ref.runtime != self.runtime():
+            raise Unavailable(f"Snapshot {ref.id} was made by runsc {ref.runtime}, and this is {self.runtime()}.")
         directory = Snapshots(self.host).directory(ref.id)
         saved = json.loads((directory / SAVED).read_text())
         image = {"image": ref.image, "image_digest": ref.image_digest, "image_root": ref.image_root}
         kept = Options.saved(saved["options"])
-        chosen = replace(kept, policy=options.policy) if options else kept
-        self._claim(image, chosen, saved["token"], parent=ref.id)
+        limits = changes.get("limits", kept.limits).of_fork(kept.limits)
+        self._claim(image, replace(kept, **{**changes, "limits": limits}), saved["token"], parent=ref.id)
         pid = self.runsc.restore(self.container, self.directory, self.container, directory / CHECKPOINT)
         self.handle = {**self.handle, "pid": pid}
         token = secrets.token_urlsafe(32)

@@ -5,14 +5,20 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.utils import timezone
 
+from agents import lifecycle
 from agents.models import Branch, State
 from godhand_web.models import User
+from sandboxes import forking, reaper
+from sandboxes import lifecycle as machines
 from sandboxes.backends.gvisor import GvisorSandbox, Options
 from sandboxes.errors import Gone
 from sandboxes.ids import new_id
@@ -103,6 +109,29 @@ def test_it_knows_at_once_that_a_machine_died_under_a_command(
     assert branch.detail.endswith("ended.")
     with capsys.disabled():
         print(f" {ended - died[0]:.2f} s from {kill.__name__} to the run's end", end="")
+
+
+def test_it_rests_with_the_reason_when_its_machine_has_been_on_for_too_long(
+    branch: Branch, frail: GvisorSandbox, wire: WireServer, settings: Any
+) -> None:
+    settings.MACHINE_HOST, settings.WALL_MINUTES = "here", 30
+
+    def while_it_is_stopped(_: Request) -> dict[str, Any]:
+        Machine.objects.filter(pk=frail.id).update(state_since=timezone.now() - timedelta(minutes=31))
+        reaper.stop_unused()
+        forking.stop(frail.id)
+        connection.close()
+        return message(action("left_click", coordinate=[250, 250]))
+
+    wire.will(while_it_is_stopped)
+    assert drive(branch).state == State.PAUSED
+    assert "Its machine was stopped. It has been on for 30 min" in branch.detail
+    assert forking.request_resume(Machine.objects.get(pk=frail.id))
+    machines.create(frail.id)
+    lifecycle.request_resume(branch)
+    wire.will(done())
+    assert drive(branch).state == State.SUCCEEDED
+    assert actions(branch) == [("left_click", "done"), ("done", "done")]
 
 
 def test_it_goes_on_when_the_display_was_started_anew(branch: Branch, frail: GvisorSandbox, wire: WireServer) -> None:

@@ -18,6 +18,7 @@ from sandboxes.display.barrier import wait_for_input
 from sandboxes.display.filter import Role
 from sandboxes.fence import Fence, Holding, clock
 from sandboxes.gate import tickets
+from tests.display.conftest import desktop, event_log  # noqa: F401
 
 ORIGIN = "http://desktop.test"
 MACHINE = "m1"

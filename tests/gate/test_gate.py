@@ -11,12 +11,15 @@ import pytest
 from redis import Redis
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
-from sandboxes.actions import Move
+from sandboxes.actions import Move, Type
 from sandboxes.backends.gvisor import GvisorSandbox
+from sandboxes.display.desktop import Desktop
+from tests.display.conftest import EventLog
 
 from .conftest import Browser, RunningGate, free_port, wait_until
 
 StartGate = Callable[..., RunningGate]
+KEYS = r"(KeyPress|KeyRelease) event.*?keysym 0x\w+, (\w+)\)"
 
 
 def pointer(machine: GvisorSandbox) -> tuple[int, int]:
@@ -44,15 +47,19 @@ def test_it_shows_the_machine_to_a_viewer(gate: RunningGate) -> None:
     assert browser.size == (1280, 800)
 
 
-def test_it_moves_nothing_for_a_viewer(gate: RunningGate, machine: GvisorSandbox) -> None:
-    with machine.desktop() as desktop:
-        desktop.perform(Move(640, 400))
-        browser = Browser(gate.connect(gate.ticket("view")))
-        browser.send(input_events(33, 44))
-        for byte in input_events(55, 66):
-            browser.send(bytes([byte]))
-        browser.round_trip()
-        assert pointer(machine) == (640, 400)
+def test_it_moves_nothing_and_types_nothing_for_a_viewer(
+    gate: RunningGate, machine: GvisorSandbox, desktop: Desktop, event_log: EventLog
+) -> None:
+    desktop.perform(Move(640, 400))
+    browser = Browser(gate.connect(gate.ticket("view")))
+    browser.send(input_events(33, 44))
+    for byte in input_events(55, 66):
+        browser.send(bytes([byte]))
+    browser.round_trip()
+    assert pointer(machine) == (640, 400)
+    desktop.perform(Type("x"))
+    wait_until(lambda: event_log(KEYS)[-1:] == ["KeyRelease x"])
+    assert event_log(KEYS) == ["KeyPress x", "KeyRelease x"]
 
 
 def test_it_moves_the_pointer_for_a_driver(gate: RunningGate, machine: GvisorSandbox) -> None:

@@ -1,14 +1,21 @@
+import subprocess
 from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from godhand_web.models import User
-from sandboxes import forking, lifecycle, reaper, templates
+from sandboxes import forking, lifecycle, reaper, runsc, templates
 from sandboxes.backends.gvisor import GvisorSandbox
 from sandboxes.errors import Refused
 from sandboxes.host import here
 from sandboxes.images import store
-from sandboxes.models import Machine, Snapshot, State
+from sandboxes.limits import Limits
+from sandboxes.models import Machine, Snapshot, Spare, State
+from sandboxes.network import Policy
 from sandboxes.snapshots import Snapshots
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_url")]
@@ -57,6 +64,51 @@ def test_it_stops_a_machine_and_resumes_it_where_it_was(ready: Machine) -> None:
     assert said(created(ready), "echo $kept") == "yes"
 
 
+def test_it_stops_a_machine_though_the_worker_dies_when_it_is_half_gone(
+    ready: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(sandbox: GvisorSandbox) -> None:
+        sandbox.stop()
+        raise KeyboardInterrupt
+
+    said(ready, "kept=yes")
+    forking.request_stop(ready)
+    with monkeypatch.context() as dying:
+        dying.setattr(GvisorSandbox, "destroy", die)
+        with pytest.raises(KeyboardInterrupt):
+            forking.stop(ready.pk)
+    reaper.sweep()
+    ready.refresh_from_db()
+    assert ready.state == State.STOPPED
+    assert Snapshot.objects.get().machine == ready
+    assert forking.request_resume(ready)
+    assert said(created(ready), "echo $kept") == "yes"
+
+
+def test_it_says_why_a_machine_could_not_be_stopped_and_lets_it_go_on(
+    ready: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    slow = tmp_path / "runsc"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    (snapshots := here().home / "snapshots").mkdir(exist_ok=True)
+    forking.request_stop(ready)
+    with monkeypatch.context() as busy:
+        busy.setattr(runsc, "ASK_TIMEOUT", 0.2)
+        busy.setenv("GODHAND_RUNSC", str(slow))
+        forking.stop(ready.pk)
+    assert ready.events.filter(state=State.READY, text__contains="the host is too busy").exists()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(snapshots)], check=True)
+    try:
+        forking.request_stop(ready)
+        forking.stop(ready.pk)
+    finally:
+        subprocess.run(["umount", str(snapshots)], check=True)
+    told = ready.events.filter(text__contains="disk is full: delete snapshots")
+    assert list(told.values_list("state", flat=True)) == [State.STOPPING, State.READY]
+    assert said(ready, "echo it goes on") == "it goes on"
+
+
 def test_it_goes_back_to_a_snapshot_in_place(ready: Machine) -> None:
     snapshot = forking.snapshot(ready.pk, "before the mistake")
     assert snapshot is not None
@@ -94,11 +146,50 @@ def test_it_stops_a_machine_that_nobody_uses(ready: Machine, monkeypatch: pytest
     assert ready.state == State.STOPPING
 
 
+def test_it_stops_a_machine_that_was_on_for_too_long_though_somebody_uses_it(owner: User) -> None:
+    chosen = Limits(memory_mib=1024, wall_minutes=30)
+    machine = created(lifecycle.request_machine(owner, image="desktop", limits=chosen))
+    Machine.objects.update(state_since=timezone.now() - timedelta(minutes=29))
+    with lifecycle.attach(machine).desktop():
+        reaper.stop_unused()
+        machine.refresh_from_db()
+        assert machine.state == State.READY
+        Machine.objects.update(state_since=timezone.now() - timedelta(minutes=31))
+        reaper.stop_unused()
+    machine.refresh_from_db()
+    assert machine.state == State.STOPPING
+    assert forking.why_stopped(machine.pk) == machine.detail == "It has been on for 30 min: saving memory and disk"
+    saved = forking.snapshot(machine.pk, "to fork")
+    assert saved is not None
+    told = created(forking.request_fork(saved, owner, limits=Limits(memory_mib=2048, pids=2000)))
+    assert lifecycle.attach(told).limits() == Limits(memory_mib=2048)
+    assert [said(each, "free -m | awk '/Mem:/ {print $2}'") for each in (machine, told)] == ["1024", "2048"]
+
+
 def test_it_makes_new_machines_from_a_template_once_there_is_one(owner: User) -> None:
     template = templates.ensure(GvisorSandbox, store.find("desktop"))
     assert template is not None
     machine = created(lifecycle.request_machine(owner, image="desktop"))
     assert machine.handle["parent"] == template.id
+
+
+def test_it_hands_out_machines_that_were_ready_before(owner: User, settings: Any) -> None:
+    templates.ensure(GvisorSandbox, store.find("desktop"))
+    settings.POOL = 1
+    reaper.reap()
+    spare = Spare.objects.get()
+    machine = lifecycle.request_machine(owner, image="desktop", network=Policy("off"))
+    assert (machine.pk, machine.state, said(machine, "echo here")) == (spare.pk, State.READY, "here")
+    assert lifecycle.request_machine(owner, image="desktop", limits=Limits(cpus=1)).state == State.QUEUED
+    reaper.reap()
+    Spare.objects.update(image_digest="of an earlier build")
+    assert lifecycle.request_machine(owner, image="desktop").state == State.QUEUED
+    old = Spare.objects.get()
+    reaper.reap()
+    assert Spare.objects.get().pk != old.pk
+    settings.MACHINE_SLOTS = 3
+    reaper.reap()
+    assert [handle["id"] for handle in GvisorSandbox.owned()] == [machine.pk]
 
 
 @pytest.fixture(autouse=True)

@@ -1,10 +1,13 @@
 """Tried from inside a real machine, and from the host as somebody who has no business there."""
 
+import json
 import os
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,8 @@ from sandboxes.host import Host, here
 from sandboxes.ids import new_id
 from sandboxes.images import store
 from sandboxes.network import pins
+from sandboxes.runsc import binary
+from sandboxes.snapshots import Snapshots
 
 CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 2)"
 
@@ -77,6 +82,52 @@ def test_it_heals_a_firewall_that_somebody_broke(
     assert reaches(machine, gateway(machine), listening.getsockname()[1])
     ensure(here())
     assert not reaches(machine, gateway(machine), listening.getsockname()[1])
+
+
+@pytest.fixture(scope="module", params=["machine", "fork"])
+def place(request: pytest.FixtureRequest, machine: GvisorSandbox) -> Iterator[GvisorSandbox]:
+    if request.param == "machine":
+        yield machine
+        return
+    saved = machine.snapshot("isolation")
+    child = GvisorSandbox.fork(saved, new_id())
+    try:
+        yield child
+    finally:
+        child.destroy()
+        Snapshots(here()).delete(saved.id)
+
+
+def of_the_host(image: Path) -> dict[str, object]:
+    """What must be the same before and after."""
+    programs = [*image.glob("usr/bin/python3*"), Path(binary(here()))]
+    told = {name: Path(f"/proc/sys/kernel/{name}").read_text() for name in ("hostname", "core_pattern")}
+    return {**told, **{str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in programs}}
+
+
+def test_it_lets_nobody_out(place: GvisorSandbox) -> None:
+    """Root inside tries what is known; the host has a file, a socket and a process that nobody inside may see."""
+    word, image = f"canary-{new_id()}", Path(place.handle["image_root"])
+    before = of_the_host(image)
+    with (
+        tempfile.NamedTemporaryFile(prefix=word, dir=here().home) as canary,
+        socket.socket(socket.AF_UNIX) as door,
+        subprocess.Popen(["sleep", "600"], env={"CANARY": word}) as bystander,
+    ):
+        try:
+            door.bind(f"\0{word}")
+            door.listen()
+            script = (Path(__file__).parent / "probes.py").read_bytes()
+            secret = [each[::-1] for each in (canary.name, word, word, str(here().home))]
+            said = place.exec(["python3", "-", *secret], stdin=script, user="root", timeout=120)
+            found = json.loads(said.stdout or said.stderr)
+            assert {name: got for name, got in found.items() if got.startswith("reached")} == {}
+            assert len(found) > 60
+            assert canary.read() == b""
+            assert bystander.poll() is None
+        finally:
+            bystander.kill()
+    assert of_the_host(image) == before
 
 
 def test_it_shows_the_machine_its_own_kernel_only(machine: GvisorSandbox) -> None:

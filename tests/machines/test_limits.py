@@ -1,8 +1,10 @@
 """Each limit is attacked from inside a small machine while another one, and the host, must go on as if nothing was."""
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ SMALL = Limits(cpus=1, memory_mib=768, pids=300, disk_mib=128)
 BURN = "for i in 1 2; do timeout 3 sh -c 'while :; do :; done' & done; wait"
 FORK_BOMB = "bomb() { bomb | bomb & }; bomb"
 MANY_FILES = "for i in $(seq 80); do head -c 128M /dev/zero > ~/part$i; done"
+SMALL_FILES = """python3 -c 'for i in range(10**7): open(f"/home/agent/{i}", "w").write("x")'"""
 PATIENCE = 20
 
 
@@ -98,6 +101,16 @@ def test_it_survives_disk_writes_without_end(machine: GvisorSandbox, victim: Gvi
     assert wait_until(lambda: used(victim).oom_kills > 0, 60)
     assert free_mib() > free - 2 * SMALL.memory_mib
     assert seconds_for_a_screenshot(machine) < PATIENCE
+
+
+def test_it_keeps_many_small_files_inside(machine: GvisorSandbox) -> None:
+    with started(replace(SMALL, memory_mib=448)) as victim:
+        before, free = os.statvfs(here().home).f_ffree, free_mib()
+        attack(victim, SMALL_FILES)
+        assert wait_until(lambda: used(victim).oom_kills > 0, 120)
+        assert before - os.statvfs(here().home).f_ffree < 10_000
+        assert free_mib() > free - 2 * SMALL.memory_mib
+        assert seconds_for_a_screenshot(machine) < PATIENCE
 
 
 def test_it_contains_a_program_that_eats_memory(machine: GvisorSandbox, victim: GvisorSandbox) -> None:

@@ -195,7 +195,7 @@ def test_it_hands_the_policy_but_no_remembered_name_to_a_fork(strict_machine: Gv
 
 def test_it_opens_a_fork_of_a_closed_machine(machine: GvisorSandbox, names: None) -> None:
     saved = machine.snapshot("closed")
-    child = GvisorSandbox.fork(saved, new_id(), Options(policy=Policy("allowlist", ("listed.example:80",))))
+    child = GvisorSandbox.fork(saved, new_id(), policy=Policy("allowlist", ("listed.example:80",)))
     try:
         assert looked_up(child, "listed.example") == PUBLIC
         assert reached(child, (PUBLIC, 80), (OTHER, 80)) == {(PUBLIC, 80)}

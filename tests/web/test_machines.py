@@ -4,6 +4,7 @@ from django.test import Client
 
 from godhand_web.models import User
 from godhand_web.pages import machines
+from sandboxes.limits import Limits
 from sandboxes.models import Machine, State, Tag
 
 from .conftest import MachineOf
@@ -18,6 +19,14 @@ def test_it_makes_a_machine_and_shows_it(as_owner: Client) -> None:
     assert (machine.name, machine.state) == ("my first", State.QUEUED)
 
 
+def test_it_makes_a_machine_with_limits_of_its_own(as_owner: Client) -> None:
+    as_owner.post("/machines/new/", {"image": "desktop", "cpus": "0.5", "memory_mib": "1024", "wall_minutes": "30"})
+    as_owner.post("/machines/new/", {"image": "desktop", "cpus": ""})
+    usual, chosen = Machine.objects.order_by("-created_at")
+    assert usual.limits == {}
+    assert Limits(**chosen.limits) == Limits(cpus=0.5, memory_mib=1024, wall_minutes=30)
+
+
 @pytest.mark.parametrize(
     ("fields", "complaint"),
     [
@@ -26,6 +35,9 @@ def test_it_makes_a_machine_and_shows_it(as_owner: Client) -> None:
         ({"image": "../../etc"}, "That image is not built on this host."),
         ({"image": "desktop", "name": "x" * 61}, "Keep the name within 60 characters; this one has 61."),
         ({"image": "desktop", "name": "a\u202eb"}, "a character that cannot be shown"),
+        ({"image": "desktop", "memory_mib": "100"}, "Memory, MiB: a number from 256 to 65536."),
+        ({"image": "desktop", "cpus": "inf"}, "CPUs: a number from 0.1 to 64."),
+        ({"image": "desktop", "wall_minutes": "soon"}, "Minutes on: a number from 1 to 1000000."),
     ],
 )
 def test_it_says_what_is_wrong_with_a_request(as_owner: Client, fields: dict[str, str], complaint: str) -> None:

@@ -1,5 +1,8 @@
+from collections.abc import Callable
+
 import pytest
 from django.conf import LazySettings
+from django.db import connection
 from django.test import Client
 
 from godhand_web.models import User
@@ -48,6 +51,38 @@ def test_it_stops_and_resumes(as_owner: Client, owner: User, machine_of: Machine
     assert "Desktop ready" in told(as_owner, f"/machines/{machine.pk}/resume/")
     assert "nothing to resume" in told(as_owner, f"/machines/{machine.pk}/resume/")
     assert asked == [("stop", machine.pk), ("create", machine.pk)]
+
+
+def test_it_resumes_no_more_machines_than_there_are_slots(
+    as_owner: Client, owner: User, machine_of: MachineOf, asked: Asked, settings: LazySettings
+) -> None:
+    settings.MACHINE_SLOTS = 1
+    stopped = machine_of(owner, State.STOPPED)
+    assert "Desktop ready" in told(as_owner, f"/machines/{stopped.pk}/resume/")
+    Machine.objects.update(state=State.STOPPED)
+    Machine.objects.create(name="other", owner=owner, backend="gvisor", image="desktop", host="here")
+    full = "All 1 machine slots are in use"
+    assert full in told(as_owner, f"/machines/{stopped.pk}/resume/")
+    assert full in told(as_owner, "/machines/bulk/", {"verb": "resume", "machine": stopped.pk})
+    assert asked == [("create", stopped.pk)]
+    stopped.refresh_from_db()
+    assert stopped.state == State.STOPPED
+
+
+def test_it_refuses_to_delete_a_snapshot_that_somebody_forks_meanwhile(
+    owner: User, machine_of: MachineOf, snapshot_of: SnapshotOf, asked: Asked
+) -> None:
+    snapshot = snapshot_of(machine_of(owner))
+
+    def fork_first(execute: Callable[..., object], sql: str, *rest: object) -> object:
+        if sql.startswith("UPDATE") and not Machine.objects.filter(made_from=snapshot).exists():
+            forking.request_fork(snapshot, owner)
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(fork_first), pytest.raises(Refused, match="come into use just now"):
+        forking.request_delete(snapshot)
+    assert [task for task, *_ in asked] == ["create"]
+    assert Snapshot.objects.filter(pk=snapshot.pk).exists()
 
 
 def test_it_tells_the_way_anew_after_a_stop(owner: User, machine_of: MachineOf) -> None:
