@@ -3,6 +3,7 @@
 import io
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -22,6 +23,7 @@ from . import branching, lifecycle, publish, vault
 from .branching import Way
 from .budget import Limits
 from .checkers import references as checkers
+from .checkers.references import BadReference, load_reference
 from .choosing import pick as pick
 from .drafting import LONGEST_GOAL as LONGEST_GOAL
 from .drafting import What, drafted, snapshot_row, store_task
@@ -148,10 +150,19 @@ def run_task(owner: Any, goal: str, *, timeout: float = 3600, **more: Any) -> Tr
     return wait(submit(owner, goal, **more), timeout).trace
 
 
-def accept_reference(task: Task, event: Event, name: str, *, region: Box | None = None) -> None:
-    """The screen after a stored step is the new reference picture of that name. Raises BadTask, Damaged."""
+def accept_reference(
+    task: Task, event: Event, name: str, *, region: Box | None = None, excluded: Sequence[Box] | None = None
+) -> None:
+    """The screen after a stored step is the new reference picture of that name. Raises BadTask, Damaged.
+
+    The part that counts, and what does not count of it, stay as they were where they are not given.
+    """
     if not event.after:
         raise BadTask(f"Step {event.seq} has no picture.")
     with Image.open(io.BytesIO(stored(Sha256(event.after)).data)) as picture:
         screen = Screen.from_rgb(np.asarray(picture.convert("RGB")))
-    checkers.accept_reference(settings.HOST.home / "references" / task.pk, name, screen, region)
+    store = settings.HOST.home / "references" / task.pk
+    with suppress(FileNotFoundError, BadReference):
+        known = load_reference(store, name)
+        region, excluded = region or known.region, known.excluded if excluded is None else excluded
+    checkers.accept_reference(store, name, screen, region, excluded or ())

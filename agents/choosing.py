@@ -5,18 +5,21 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.utils import timezone
 
 from traces.errors import TraceError
-from traces.events import Actor, Kind
+from traces.events import Actor, Kind, Recorder
 from traces.payloads import EventId
-from traces.queries import head_of, path_events, path_totals
+from traces.queries import head_of, path_events, path_totals, totals
 
 from . import leases, lifecycle, model_keys, vault
+from .budget import Limits, Spent, check
+from .endings import LimitReached
 from .errors import AgentError, BadTask
-from .judging import judge_by
+from .judging import judge_by, record_judge
 from .models import Branch, Run, State
 from .narrative import question
 from .plan import Plan
@@ -93,12 +96,15 @@ def _score(run: Run, branch: Branch, one: Candidate) -> Candidate:
     events = path_events(run.trace_id, head)
     last = next((event.after for event in reversed(events) if event.after), None)
     try:
+        used = totals(run.trace_id)
+        check(Limits.from_json(run.task.limits), Spent(tokens=used.tokens, money=used.cost))
         secrets = vault.secrets_of(run.task)
         options = registry.read_options(run.task.provider, secrets.fill(run.task.options))
-        judge = judge_by(registry.make(run.task.provider, options, model_keys.of), time.sleep)
+        paid = partial(record_judge, _recorder(branch))
+        judge = judge_by(registry.make(run.task.provider, options, model_keys.of), time.sleep, paid)
         answer = judge(question(run.task.goal, events), [picture(last)] if last else [])
         return replace(one, score=min(1.0, max(0.0, float(answer["score"]))), said=str(answer.get("reason", ""))[:500])
-    except (AgentError, TraceError, KeyError, TypeError, ValueError) as error:
+    except (LimitReached, AgentError, TraceError, KeyError, TypeError, ValueError) as error:
         log.warning("nobody judged %s: %s", branch, error)
         return one
 
@@ -116,6 +122,9 @@ def _words(choice: Choice) -> str:
 
 
 def _record(branch: Branch, actor: Actor, text: str, facts: dict[str, Any]) -> None:
-    lease = leases.take_over(branch.pk)
-    recorder = recorder_for(branch, lease, known_to(branch))
+    recorder = _recorder(branch)
     recorder.event(Kind.SELECT, actor, {"text": text, "branch": branch.name, **facts}, name=branch.name)
+
+
+def _recorder(branch: Branch) -> Recorder:
+    return recorder_for(branch, leases.take_over(branch.pk), known_to(branch))

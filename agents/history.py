@@ -11,6 +11,7 @@ from traces.redact import HIDDEN
 
 from .budget import Spent
 from .turns import Answered, Call, Part, Picture, Reply, Result, Said, Turn, Usage
+from .verify import Moment
 
 PictureOf = Callable[[Sha256], Picture]
 
@@ -30,7 +31,7 @@ class Planned:
 
 @dataclass
 class Conversation:
-    """`pending` are the calls of the last reply until the last of them is answered."""
+    """`pending` are the calls of the last reply until what they mean for the task has been seen to."""
 
     turns: list[Turn] = field(default_factory=list)
     pending: list[Planned] = field(default_factory=list)
@@ -47,8 +48,7 @@ class Conversation:
         self.turns.append(reply)
         self.pending = [Planned(action, call) for action, call in zip(actions, reply.calls, strict=True)]
         self.replies += 1
-        self.usage += reply.usage
-        self.cost += reply.cost or 0.0
+        self.paid(reply.usage, reply.cost)
 
     def answered(self) -> None:
         """Every pending call has its result now."""
@@ -56,6 +56,15 @@ class Conversation:
         if self.pending:
             self.turns.append(Answered(results))
         self.pending = []
+
+    def settle(self) -> None:
+        """Nothing is left to be seen to if every pending call has its result."""
+        if all(planned.result for planned in self.pending):
+            self.answered()
+
+    def paid(self, usage: Usage, cost: float | None) -> None:
+        self.usage += usage
+        self.cost += cost or 0.0
 
     def spent(self, minutes: float) -> Spent:
         return Spent(self.steps, minutes, self.usage.total, self.cost)
@@ -77,8 +86,10 @@ def rebuild(events: Iterable[Recorded], picture_of: PictureOf) -> Conversation:
         elif event.kind is Kind.MESSAGE:
             talk.answered()
             talk.said(*(_part(part, picture_of) for part in event.data["parts"]))
-    if all(planned.result for planned in talk.pending):
-        talk.answered()
+        elif event.kind is Kind.VERIFY and event.name == Moment.STEP:
+            talk.settle()
+        elif event.kind is Kind.OBSERVATION and "usage" in event.data:
+            talk.paid(Usage(**event.data["usage"]), event.data["cost"])
     return talk
 
 

@@ -1,6 +1,7 @@
 """Writes a branch's story and keeps its conversation in step with it: what is written is what the model was told."""
 
 import uuid
+from dataclasses import asdict
 from typing import Any
 
 from sandboxes.display.screen import Box, Screen
@@ -33,18 +34,12 @@ class Journal:
             self.talk.said(text, picture)
 
     def replied(self, reply: Reply) -> None:
-        usage = reply.usage
         stored = self.recorder.reply(
             reply.raw,
             turn=self.talk.replies + 1,
             text=reply.text,
             reasoning=reply.reasoning,
-            usage={
-                "input": usage.input,
-                "output": usage.output,
-                "cache_read": usage.cache_read,
-                "cache_write": usage.cache_write,
-            },
+            usage=asdict(reply.usage),  # type: ignore[arg-type]
             cost=reply.cost,
             provider=reply.kind,
             model=reply.model,

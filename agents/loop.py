@@ -12,17 +12,16 @@ from sandboxes.errors import Gone
 from traces.events import Actor, Fate, Recorder
 
 from .album import Album
+from .concluding import Conclusions, ending_of
 from .effects import effect_of
-from .endings import Broken, Ending, Finished, GaveUp, Lost, Stuck
+from .endings import Broken, GaveUp
 from .errors import BadCall, NotAllowed, ProviderError
 from .history import Conversation, Planned
 from .journal import Journal
 from .performing import Performed, prepare
 from .providers.retry import complete_with_patience
-from .repeats import Repeats
 from .tools.computer import TOOLSET
 from .tools.registry import all_tools
-from .verify import Moment, due
 from .watch import Watch
 from .workplace import Workplace
 
@@ -30,7 +29,6 @@ NOT_KNOWN = "Not executed: work was interrupted, and a secret in this call is no
 FORBIDDEN = "Not executed: a person did not allow what leaves the machine ({})."
 NOT_EXECUTED = "Not executed: an earlier computer action in this turn failed."
 GO_ON = "You called no tool. Go on with the task, or say `done` when it is finished."
-MOST_CLAIMS = 3
 MOST_IDLE = 2
 MOST_NONSENSE = 1
 
@@ -39,8 +37,8 @@ class Loop:
     def __init__(self, system: str, place: Workplace, recorder: Recorder, talk: Conversation, watch: Watch) -> None:
         self.system, self.place, self.talk, self.watch = system, place, talk, watch
         self.journal = Journal(recorder, Album(recorder, lambda: place.frame), talk)
-        self.repeats = Repeats()
-        self.idle = self.nonsense = self.losing = 0
+        self.conclusions = Conclusions(place, self.journal)
+        self.idle = self.nonsense = 0
 
     def run(self, goal: str) -> NoReturn:
         """Raises an Ending, and Fenced when another has taken over the branch."""
@@ -76,8 +74,10 @@ class Loop:
     def carry_out(self) -> None:
         """The batch in order, until one fails; what has a result was done before somebody took over."""
         batch, changed, ending = self.talk.pending, False, None
-        for planned in (one for one in batch if one.result is None):
-            if any(one.result and not one.result.ok for one in batch):
+        for planned in batch:
+            if planned.result:
+                ending = ending_of(planned, self.place) or ending
+            elif any(one.result and not one.result.ok for one in batch):
                 self.journal.refuse(planned, NOT_EXECUTED)
             elif planned.hidden and planned.fate is Fate.PLANNED:
                 self.journal.refuse(planned, NOT_KNOWN)
@@ -85,8 +85,10 @@ class Loop:
                 changed |= performed.change.ratio > 0
                 ending = performed.outcome.ending or ending
         self.talk.answered()
+        if self.nonsense > MOST_NONSENSE:
+            raise GaveUp("The model keeps asking for what cannot be done.")
         if batch:
-            self.conclude(batch, ending, changed=changed)
+            self.conclusions.draw(batch, ending, changed=changed)
 
     def act(self, planned: Planned, *, shows: bool) -> Performed | None:
         """None when it was not, or perhaps not, carried out."""
@@ -127,39 +129,6 @@ class Loop:
         else:
             self.nonsense += 1
         self.journal.refuse(planned, str(error))
-
-    def conclude(self, batch: Sequence[Planned], ending: Ending | None, *, changed: bool) -> None:
-        """What the batch means for the task."""
-        if self.nonsense > MOST_NONSENSE:
-            raise GaveUp("The model keeps asking for what cannot be done.")
-        if isinstance(ending, Finished):
-            self.claimed(ending)
-        elif ending:
-            raise ending
-        self.verify_step()
-        self.repeats.saw([planned.call for planned in batch], changed)
-        if self.repeats.hopeless:
-            raise Stuck("The same actions were repeated, and nothing changed.")
-        if self.repeats.word:
-            self.journal.say(Actor.SYSTEM, self.repeats.word, "repeat")
-
-    def claimed(self, ending: Finished) -> None:
-        """A claim that the checks do not bear out goes back to the model; an errored check is not its fault."""
-        if ending.verdict:
-            self.journal.verdict(ending.verdict, self.place.checks, "done", self.place.look())
-        self.talk.claims += 1
-        if ending.verdict is None or not ending.verdict.failed or self.talk.claims >= MOST_CLAIMS:
-            raise ending
-
-    def verify_step(self) -> None:
-        if checks := due(self.place.checks, Moment.STEP):
-            verdict = self.place.verify(checks)
-            self.journal.verdict(verdict, checks, "step", self.place.look())
-            if verdict.failed:
-                self.journal.say(Actor.VERIFIER, verdict.difference(), "check")
-            self.losing = self.losing + 1 if verdict.failed else 0
-            if 0 < self.place.patience <= self.losing:
-                raise Lost(f"The checks of {self.losing} steps in a row failed. {verdict.difference()}")
 
 
 def _last_on_desktop(batch: Sequence[Planned]) -> Planned | None:

@@ -2,7 +2,8 @@
 
 The machine's network is the wall: a machine that may reach nobody reaches nobody. This is the bell on the wall. It
 refuses a command before it runs when it names a place that the task does not allow, so that the model is told, and
-the trace says so.
+the trace says so. What is only written down or said may name any place: what a file holds, a sentence that is typed, a
+summary, the name of an XML namespace.
 """
 
 import re
@@ -14,6 +15,7 @@ from typing import Any
 from sandboxes.network import Policy as NetworkPolicy
 
 from .errors import NotAllowed
+from .tools.computer import TOOLSET
 from .turns import Call
 
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})
@@ -22,8 +24,20 @@ URL = re.compile(
 )
 REMOTE = re.compile(r"\b[\w.-]+@([A-Za-z0-9.-]+\.[A-Za-z]{2,}|\d{1,3}(?:\.\d{1,3}){3}):")
 SENDERS = re.compile(
-    r"\b(?:nc|ncat|telnet|curl|wget|scp|sftp|ftp|ssh|rsync)\b[^\n|;&]*?\s(?:\w+@)?((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})(?=[\s:/]|$)"
+    r"\b(?:nc|ncat|telnet|curl|wget|scp|sftp|ftp|ssh|rsync)\b[^\n|;&]*?\s['\"]?(?:\w+://)?(?:[^\s/@'\"]*@)?((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})(?=[\s:/'\"]|$)"
 )
+WRITTEN = re.compile(
+    r"\bxmlns(?::[\w.-]+)?=(?:'[^']*'|\"[^\"]*\")"
+    r"|(?:^|[;&]|\bthen\b|\bdo\b)[ \t]*(?:echo|printf)(?:[ \t]+(?:-\w+|'[^']*'|\"[^\"`$]*\"))+[ \t]*(?=$|[;>]|&&)"
+    r"|\b(?:cat|tee)\b[^\n|;&<]{0,500}<<-?[ \t]*(?P<quote>['\"])(?P<end>\w+)(?P=quote)[^\n|;&]*\n"
+    r"(?:.*\n)*?[ \t]*(?P=end)$",
+    re.MULTILINE,
+)
+"""In a command: names of XML namespaces, quoted words that are echoed, quoted here-documents that cat or tee write."""
+
+COMMANDS = ("command_succeeds", "http_ok")
+"""The kinds of check that do something by themselves."""
+
 FILE_ENDINGS = re.compile(r"csv|docx|gif|html|jpe?g|json|log|md|odt|pdf|png|pptx|py|sh|toml|txt|webp|xlsx?|xml|zip")
 
 
@@ -35,11 +49,9 @@ class Policy:
         """Raises NotAllowed, which names the place."""
         if self.network.mode == "open":
             return
-        texts = list(_texts(call.input.values()))
-        for text in (*texts, " ".join(texts)):
-            for host in named_hosts(text):
-                if not self._allows(host):
-                    raise NotAllowed(f"The task's network is “{self.network.mode}”: it does not allow {host}.")
+        for host in _reached(call):
+            if not self._allows(host):
+                raise NotAllowed(f"The task's network is “{self.network.mode}”: it does not allow {host}.")
 
     def _allows(self, host: str) -> bool:
         try:
@@ -49,8 +61,27 @@ class Policy:
         return host in LOCAL or any(entry.network and address in entry.network for entry in self.network.entries)
 
 
+def _reached(call: Call) -> Iterator[str]:
+    """Hosts that it may lead to."""
+    if call.toolset == TOOLSET:
+        text = str(call.input.get("text") or "").strip()
+        yield from named_hosts(text) if len(text.split()) == 1 else _found((REMOTE, SENDERS), text)
+    elif call.name == "bash":
+        command = str(call.input.get("command") or "")
+        yield from _found((REMOTE, SENDERS), command)
+        yield from named_hosts(WRITTEN.sub(" ", command))
+    elif call.name == "check" and call.input.get("kind") in COMMANDS:
+        texts = list(_texts(call.input.values()))
+        for text in (*texts, " ".join(texts)):
+            yield from named_hosts(text)
+
+
 def named_hosts(text: str) -> Iterator[str]:
-    for pattern in (URL, REMOTE, SENDERS):
+    return _found((URL, REMOTE, SENDERS), text)
+
+
+def _found(patterns: Iterable[re.Pattern[str]], text: str) -> Iterator[str]:
+    for pattern in patterns:
         for match in pattern.finditer(text):
             host = match[1].lower().rstrip(".")
             if not FILE_ENDINGS.fullmatch(host.rpartition(".")[2]):

@@ -23,13 +23,18 @@ TRIES = 3
 
 
 def machine_of(branch: Branch, lease: Lease, watch: RowWatch) -> Machine:
-    """Ready. Raises Gone when what was done in it is lost with it; Broken, SlotsUsed, and as a Watch does."""
+    """Ready; one that was about to stop is resumed once it has.
+
+    Raises Gone when what was done in it is lost with it; Broken, SlotsUsed, and as a Watch does.
+    """
     for left in reversed(range(TRIES)):
         machine = _asked_for(branch, lease, watch)
         try:
             return wait_until_ready(machine.pk, watch.wishes)
         except Gone as error:
             machine.refresh_from_db()
+            if left and machine.state == MachineState.STOPPED:
+                continue
             begun = head_of(branch.run.trace_id, branch.name) is not None
             if begun or not left or machine.state not in (MachineState.FAILED, MachineState.LOST):
                 raise

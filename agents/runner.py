@@ -16,29 +16,29 @@ from sandboxes.network import Policy as NetworkPolicy
 from traces import logsafe
 from traces.errors import Fenced, TraceError
 from traces.events import Actor, Kind, Recorder
+from traces.models import Event
 from traces.payloads import EventId, Sha256
 from traces.pictures import Mask
 from traces.queries import head_of, path_events, stored
 from traces.recorder import DatabaseRecorder
 from traces.redact import Redactor, placeholder
 
-from . import approval, delivery, handback, leases, lifecycle, model_keys, vault
+from . import approval, delivery, handback, leases, lifecycle, model_keys, places, vault
 from .endings import Broken, Cancelled, Ending, Finished, LimitReached, Parked, Yielded
 from .errors import AgentError
 from .history import Conversation, rebuild
 from .holding import holding
-from .judging import judge_by
+from .judging import judge_by, record_judge
 from .keeping import BranchKeeper
 from .leases import Lease
 from .loop import Loop
 from .masking import Masker
 from .models import Branch, State
 from .placeholders import Secrets
-from .places import WAITING
 from .policy import Policy
 from .providers import registry
 from .provisioning import machine_of
-from .turns import Picture
+from .turns import Picture, Reply
 from .verify import from_json
 from .watching import RowWatch
 from .workplace import Workplace
@@ -65,7 +65,7 @@ def drive(branch_id: str) -> None:
         except (Fenced, Taken) as error:
             log.warning("branch %s: %s", branch_id, error)
         except SlotsUsed as error:
-            Branch.objects.filter(pk=branch_id, fence=lease.fence).update(detail=f"{WAITING}{error}")
+            Branch.objects.filter(pk=branch_id, fence=lease.fence).update(detail=f"{places.WAITING}{error}")
         except Ending as ending:
             conclude(branch, lease, watch, ending)
         except (AgentError, SandboxError, TraceError) as error:
@@ -84,6 +84,7 @@ class Driver:
         logsafe.remember(self.secrets.values.values())
         self.clean = vault.redactor_for(self.secrets)
         self.recorder = recorder_for(branch, lease, self.clean, masker_for(self.secrets))
+        self.talk = Conversation()
 
     def run(self) -> None:
         """Raises the Ending."""
@@ -108,7 +109,7 @@ class Driver:
             secrets=self.secrets,
             checks=from_json(self.secrets.fill(self.task.checks)),
             references=settings.HOST.home / "references" / self.task.pk,
-            judge=judge_by(provider, self.watch.wait),
+            judge=judge_by(provider, self.watch.wait, self.paid),
             keeper=keeper,
             on_help=self.task.on_help,  # type: ignore[arg-type]
             patience=keeper.plan.patience,
@@ -118,18 +119,28 @@ class Driver:
             ),
             fenced=self.lease.check,
         )
-        if self.recorder.head is None:
-            self.begin(place)
+        self.begin(place)
         handback.tell(self.branch, place, self.recorder)
-        talk = conversation(self.branch)
+        self.talk = conversation(self.branch)
+        if self.watch.notes():
+            self.talk.settle()
         if self.branch.hint and not head_of(self.trace.pk, self.branch.name):
-            self.hint(talk)
+            self.hint(self.talk)
         lifecycle.move(self.branch.pk, State.RUNNING)
-        Loop(SYSTEM, place, self.recorder, talk, self.watch).run(self.goal())
+        Loop(SYSTEM, place, self.recorder, self.talk, self.watch).run(self.goal())
 
     def begin(self, place: Workplace) -> None:
-        self.recorder.event(Kind.OBSERVATION, Actor.SYSTEM, {"machine": self.branch.machine_id}, name="machine")
-        delivery.put_in(self.task, place.sandbox, self.recorder)
+        """Until somebody has said something: whoever died meanwhile may have put in nothing, or half of it."""
+        if self.recorder.head is None:
+            self.recorder.event(Kind.OBSERVATION, Actor.SYSTEM, {"machine": self.branch.machine_id}, name="machine")
+        said = Event.objects.filter(trace=self.trace, branch=self.branch.name, kind=Kind.MESSAGE)
+        if self.branch.forked_at is None and not said.exists():
+            delivery.put_in(self.task, place.sandbox, self.recorder)
+
+    def paid(self, reply: Reply) -> None:
+        """What a judge costs counts for the branch, as its own replies do."""
+        self.talk.paid(reply.usage, reply.cost)
+        record_judge(self.recorder, reply)
 
     def goal(self) -> str:
         names = [attachment.name for attachment in self.task.attachments.all()]
@@ -165,9 +176,13 @@ def masker_for(secrets: Secrets) -> Mask | None:
 
 
 def conversation(branch: Branch) -> Conversation:
+    """Of one that was under way when its worker died, what the last calls mean may be left to be seen to."""
     trace_id = branch.run.trace_id
     head = head_of(trace_id, branch.name) or branch.forked_at
-    return rebuild(path_events(trace_id, EventId(head)), picture) if head else Conversation()
+    talk = rebuild(path_events(trace_id, EventId(head)), picture) if head else Conversation()
+    if branch.state != State.RUNNING:
+        talk.settle()
+    return talk
 
 
 def picture(sha256: Sha256) -> Picture:
@@ -221,9 +236,14 @@ def state_of(ending: Ending) -> State:
 
 
 def reconcile() -> None:
-    """Branches that nobody drives get a worker, whatever became of the message about them."""
+    """Branches that nobody drives get a worker, whatever became of the message about them.
+
+    Those that wait for a place get theirs from `places.hand_out`.
+    """
+    waiting = set(places.waiting().values_list("pk", flat=True))
     for branch_id in leases.expired():
-        lifecycle.enqueue(branch_id)
+        if branch_id not in waiting:
+            lifecycle.enqueue(branch_id)
 
 
 def end_bereft() -> None:

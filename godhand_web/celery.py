@@ -25,6 +25,7 @@ ROUND_SECONDS = 2.0
 ROUNDS = {
     "machines": ("sandboxes.reaper.note_dead_machines",),
     "agents": (
+        "agents.runner.reconcile",
         "agents.runner.end_bereft",
         "agents.places.hand_out",
         "agents.schedules.tick",

@@ -195,3 +195,7 @@ def test_it_starts_and_runs_inside_machines_on_the_standard_library_alone() -> N
         if target.partition(".")[0] not in known
     }
     assert found == set()
+
+
+def test_it_keeps_the_loop_short() -> None:
+    assert len((ROOT / "agents/loop.py").read_text().splitlines()) < 150

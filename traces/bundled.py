@@ -14,6 +14,7 @@ from .payloads import (
     EventId,
     FileData,
     Json,
+    JudgeData,
     LimitData,
     MessageData,
     PolicyData,
@@ -184,8 +185,9 @@ def _check_counts(line: Json) -> None:
 def _check_data(kind: Kind, data: Json) -> None:
     if not isinstance(data, dict):
         raise Misshapen("data must be an object")
-    if kind == Kind.MESSAGE:
-        check(data, ReplyData if "usage" in data else MessageData, "data")
+    paid = "usage" in data
+    if kind == Kind.MESSAGE or (kind == Kind.OBSERVATION and paid):
+        check(data, JudgeData if kind == Kind.OBSERVATION else ReplyData if paid else MessageData, "data")
         for name, tokens in data.get("usage", {}).items():
             _within(tokens, 0, NUMBER, f"data.usage.{name}")
         _within(data.get("cost") or 0, 0, NUMBER, "data.cost")

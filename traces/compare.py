@@ -181,7 +181,7 @@ def _near(ours: Sequence[tuple[float, float]], theirs: Sequence[tuple[float, flo
 
 def sums_of(events: Sequence[Recorded]) -> Sums:
     """Of a path, replies and all."""
-    replies = [event.data for event in events if event.kind == Kind.MESSAGE and event.actor == Actor.AGENT]
+    replies = [event.data for event in events if event.kind in (Kind.MESSAGE, Kind.OBSERVATION)]
     costs = [reply["cost"] for reply in replies if reply.get("cost") is not None]
     findings: Sequence[Mapping[str, Any]] = next(
         (event.data["findings"] for event in reversed(events) if event.kind == Kind.VERIFY), []

@@ -197,6 +197,9 @@ class Recorder(Protocol):
 
     def verify(self, findings: Sequence[Finding], when: str, *, picture: Sha256 | None = None) -> EventId: ...
 
+    def judged(self, *, usage: UsageData, cost: float | None, provider: str, model: str) -> EventId:
+        """A model was asked for its opinion; what that cost counts as a reply's does."""
+
     def snapshot(self, *, snapshot: str, backend: str, keeps: str, size: int, ms: int, label: str = "") -> EventId: ...
 
     def file(

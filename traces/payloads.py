@@ -56,6 +56,16 @@ class ReplyData(TypedDict):
     model: str
 
 
+class JudgeData(TypedDict):
+    """A reply that is no turn of the conversation: what a judge was asked for is in the verdict."""
+
+    text: str
+    usage: UsageData
+    cost: float | None
+    provider: str
+    model: str
+
+
 class SentData(TypedDict):
     text: str
     picture: Sha256 | None

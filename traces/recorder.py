@@ -16,6 +16,7 @@ from .payloads import (
     EventId,
     FileData,
     Json,
+    JudgeData,
     LimitData,
     MessageData,
     Part,
@@ -137,6 +138,12 @@ class DatabaseRecorder:
         data: VerifyData = {"when": when, "findings": [finding_data(finding) for finding in findings]}
         columns = {"ok": verdict(findings), "after": picture or ""}
         return self._append(Kind.VERIFY, Actor.VERIFIER, when, data, [picture], **columns)
+
+    def judged(self, *, usage: UsageData, cost: float | None, provider: str, model: str) -> EventId:
+        text = f"A judge was asked: {_tokens(usage):,} tokens"
+        data = JudgeData(text=text, usage=usage, cost=cost, provider=provider, model=model)
+        tokens, dollars = _tokens(usage), cost or 0
+        return self._append(Kind.OBSERVATION, Actor.VERIFIER, "judge", data, tokens=tokens, cost=dollars)
 
     def snapshot(self, *, snapshot: str, backend: str, keeps: str, size: int, ms: int, label: str = "") -> EventId:
         data = SnapshotData(snapshot=snapshot, backend=backend, keeps=keeps, label=label, size=size, ms=ms)

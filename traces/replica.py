@@ -62,7 +62,7 @@ def _row(trace: Trace, event: Recorded, ids: Mapping[int, int]) -> Event:
     data = event.data
     if event.kind == Kind.POLICY:
         data = {**data, "action": ids.get(data["action"])}
-    spent = data if event.kind == Kind.MESSAGE and "usage" in data else {}
+    spent = data if event.kind in (Kind.MESSAGE, Kind.OBSERVATION) and "usage" in data else {}
     return Event(
         pk=ids[event.seq],
         trace=trace,

@@ -58,12 +58,18 @@ class Files(Tool):
     def _edit(self, guest: Guest, given: Mapping[str, Any], doing: str) -> str:
         if not given.get("old") or "new" not in given:
             raise BadCall("old and new: edit needs both.")
-        text = self._text(guest, given["path"])
+        text = self._text_before(guest, given["path"], doing)
         count = text.count(given["old"])
         if count != 1:
             raise BadCall(f"old: occurs {count} times in {given['path']}, and must occur once.")
         guest.write_file(given["path"], text.replace(given["old"], given["new"]).encode(), op_id=doing or None)
         return "Replaced it."
+
+    def _text_before(self, guest: Guest, path: str, doing: str) -> str:
+        """As it was when this was tried first, for its repetition would find it edited."""
+        self._text(guest, path)
+        op_id = f"{doing} before" if doing else None
+        return guest.exec(["cat", "--", path], output_limit=MOST_BYTES, op_id=op_id).stdout.decode()
 
     def _list(self, guest: Guest, given: Mapping[str, Any], _: str) -> str:
         entries = sorted(guest.list_dir(given["path"]), key=lambda entry: entry.name)

@@ -36,6 +36,9 @@ class Machine(Tool):
     repeatable: ClassVar[bool] = True
     """A fork has its operation's id for a key; to save or to go back once more changes nothing."""
 
+    def may_end(self, given: Mapping[str, Any]) -> bool:
+        return given["verb"] in FORKS
+
     def run(self, given: Mapping[str, Any], place: Workplace) -> Outcome:
         verbs = {"snapshot": self._snapshot, "restore": self._restore, "list_snapshots": self._list}
         if given["verb"] in FORKS:

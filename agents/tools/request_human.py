@@ -20,6 +20,9 @@ class RequestHuman(Tool):
     required: ClassVar[tuple[str, ...]] = ("question",)
     repeatable: ClassVar[bool] = True
 
+    def may_end(self, given: Mapping[str, Any]) -> bool:
+        return True
+
     def run(self, given: Mapping[str, Any], place: Workplace) -> Outcome:
         question = given["question"].strip()[:2000] or "The agent asks for help."
         if place.on_help == "continue":

@@ -86,6 +86,13 @@ class Details:
             return None
         return next((one for one in self._way.before(event) if is_reply(one)), None)
 
+    @property
+    def paid(self) -> Json:
+        """What tokens and money were spent on: the reply, or a judge's answer."""
+        if self.reply:
+            return self.reply.data
+        return self.event.data if self.event.kind == Kind.OBSERVATION else {}
+
     @cached_property
     def reasoning(self) -> str:
         return str(self.reply.data.get("reasoning") or "") if self.reply else ""

@@ -14,7 +14,9 @@ SERVER.set_forkserver_preload(["tests.agents.driving"])
 
 
 class Driver:
-    """MOMENT is where it dies: “after the reply”, “before the act”, “after the act”, or nowhere."""
+    """MOMENT is where it dies: “before the files”, “after the reply”, “before the act”, “after the act”, “after the
+    answer”, or nowhere. “asleep before the act” is where it stops until it is sent SIGCONT.
+    """
 
     def __init__(self, database: str, branch_id: str, moment: str = "") -> None:
         self._begun, begun = SERVER.Pipe(duplex=False)
@@ -61,6 +63,10 @@ def drive(database: str, branch_id: str, moment: str, begun: Connection) -> None
     from traces.recorder import DatabaseRecorder
 
     class Mortal(DatabaseRecorder):
+        def event(self, *given: Any, **more: Any) -> Any:
+            stored = super().event(*given, **more)
+            return die() if moment == "before the files" else stored
+
         def reply(self, *given: Any, **more: Any) -> Any:
             stored = super().reply(*given, **more)
             return die() if moment == "after the reply" else stored
@@ -69,11 +75,15 @@ def drive(database: str, branch_id: str, moment: str, begun: Connection) -> None
             super().intent(*given, **more)
             if moment == "before the act":
                 die()
+            if moment == "asleep before the act":
+                os.kill(os.getpid(), signal.SIGSTOP)
 
         def done(self, *given: Any, **more: Any) -> None:
             if moment == "after the act":
                 die()
             super().done(*given, **more)
+            if moment == "after the answer":
+                die()
 
     vars(runner)["DatabaseRecorder"] = Mortal
     begun.close()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from agents import leases, runner
 from agents.models import Branch, State, Task
@@ -24,10 +25,12 @@ from sandboxes.runsc import Runsc
 from tests.guest.waiting import eventually
 from tests.providers.wire import Hang, Request, WireServer
 from tests.providers.wire.replies import action, message, use
+from traces.models import Event
 
 from .conftest import Submit
 from .driver import Driver
-from .story import actions, story
+from .story import actions, drive, story
+from .test_explore import told_only  # noqa: F401
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LEASE = "2"
@@ -143,32 +146,92 @@ def test_it_never_clicks_again_when_nobody_knows(
     assert actions(branch)[0] == ("left_click", "uncertain")
 
 
+@pytest.mark.parametrize(
+    ("call", "left"),
+    [
+        (use("bash", command="echo x >> /tmp/once; cat /tmp/once"), b"x\nx\n"),
+        (use("files", verb="edit", path="/tmp/once", old="x", new="y, not x"), b"y, not x\n"),
+    ],
+)
 def test_it_does_a_command_once_however_often_workers_die(
+    submit_to_claude: Submit,
+    wire: WireServer,
+    worker: Worker,
+    machine: GvisorSandbox,
+    call: dict[str, Any],
+    left: bytes,
+) -> None:
+    branch = submit_to_claude()
+    wire.will(message(call), done())
+    machine.write_file("/tmp/once", b"x\n")
+    assert worker(branch, "after the act").wait(60) == -signal.SIGKILL
+    assert machine.read_file("/tmp/once") == left
+    finish(branch, worker)
+    assert machine.read_file("/tmp/once") == left
+    event = Event.objects.get(trace=branch.run.trace_id, kind="action", name=call["name"])
+    assert (event.fate, event.ok) == ("done", True)
+
+
+def test_it_puts_the_files_in_though_a_worker_died_before(
     submit_to_claude: Submit, wire: WireServer, worker: Worker, machine: GvisorSandbox
 ) -> None:
-    branch = submit_to_claude()
-    wire.will(message(use("bash", command="echo x >> /tmp/once; cat /tmp/once")), done())
-    machine.exec(["rm", "-f", "/tmp/once"])
-    assert worker(branch, "after the act").wait(60) == -signal.SIGKILL
+    branch = submit_to_claude(attachments={"sales.csv": b"a,b\n"})
+    wire.will(done())
+    assert worker(branch, "before the files").wait(60) == -signal.SIGKILL
     finish(branch, worker)
-    assert machine.read_file("/tmp/once") == b"x\n"
-    assert actions(branch)[0] == ("bash", "done")
+    assert machine.read_file("/home/agent/sales.csv") == b"a,b\n"
+    assert story(branch)[:3] == ["observation machine", "file sales.csv", "message goal"]
 
 
-def test_it_refuses_a_worker_that_was_stopped_for_too_long(
-    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Counter
+@pytest.mark.parametrize(
+    ("call", "state"),
+    [
+        (use("done", summary="Clicked."), State.SUCCEEDED),
+        (use("request_human", question="Which one?"), State.NEEDS_HELP),
+    ],
+)
+def test_it_ends_as_a_call_said_though_a_worker_died_right_after_it(
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, call: dict[str, Any], state: State
 ) -> None:
     branch = submit_to_claude()
-    wire.will(Hang(), click(), done())
-    stale = worker(branch)
-    eventually(lambda: len(wire.requests) == 1, 30)
-    stale.send_signal(signal.SIGSTOP)
+    wire.will(message(call))
+    assert worker(branch, "after the answer").wait(60) == -signal.SIGKILL
+    expire(branch)
+    assert worker(branch).wait(60) == 0
+    branch.refresh_from_db()
+    assert branch.state == state, branch.detail
+    assert len(wire.requests) == 1
+    assert actions(branch) == [(call["name"], "done")]
+
+
+@pytest.mark.usefixtures("told_only")
+def test_it_leaves_the_task_to_its_branches_though_a_worker_died_right_after_the_fork(
+    submit_to_claude: Submit, wire: WireServer
+) -> None:
+    branch = submit_to_claude()
+    wire.will(message(use("machine", verb="fork", alternatives=["by menu", "by key"], rest=True)))
+    assert drive(branch).state == State.CANCELLED
+    Branch.objects.filter(pk=branch.pk).update(state=State.RUNNING, lease_until=timezone.now(), detail="")
+    assert drive(branch).state == State.CANCELLED
+    assert branch.detail == "The task goes on in b1, b2."
+    assert branch.run.branches.count() == 3
+    assert len(wire.requests) == 1
+
+
+def test_it_lets_no_worker_click_that_slept_for_too_long(
+    submit_to_claude: Submit, wire: WireServer, worker: Worker, counter: Counter
+) -> None:
+    """It has said that it will click, and has not clicked yet."""
+    branch = submit_to_claude()
+    wire.will(click(), click(), done())
+    stale = worker(branch, "asleep before the act")
+    eventually(lambda: actions(branch) == [("left_click", "intent")], 30)
     finish(branch, worker)
+    assert counter() == 1
     stale.send_signal(signal.SIGCONT)
-    wire.closing.set()
     assert stale.wait(60) == 0
     assert counter() == 1
-    assert actions(branch) == [("left_click", "done"), ("done", "done")]
+    assert actions(branch) == [("left_click", "uncertain"), ("left_click", "done"), ("done", "done")]
 
 
 def test_it_ends_a_branch_whose_machine_dies_while_the_model_thinks(

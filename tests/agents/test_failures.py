@@ -20,6 +20,8 @@ from godhand_web.models import User
 from sandboxes import forking, reaper
 from sandboxes import lifecycle as machines
 from sandboxes.backends.gvisor import GvisorSandbox, Options
+from sandboxes.display.desktop import Desktop
+from sandboxes.display.wire import TIMEOUT
 from sandboxes.errors import Gone
 from sandboxes.ids import new_id
 from sandboxes.images import store
@@ -36,6 +38,7 @@ from .story import actions, drive, story
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Capture = pytest.CaptureFixture[str]
+NOTICED_SECONDS = 5
 
 
 @pytest.fixture
@@ -109,6 +112,7 @@ def test_it_knows_at_once_that_a_machine_died_under_a_command(
     assert branch.detail.endswith("ended.")
     with capsys.disabled():
         print(f" {ended - died[0]:.2f} s from {kill.__name__} to the run's end", end="")
+    assert ended - died[0] < NOTICED_SECONDS
 
 
 def test_it_rests_with_the_reason_when_its_machine_has_been_on_for_too_long(
@@ -144,14 +148,28 @@ def test_it_goes_on_when_the_display_was_started_anew(branch: Branch, frail: Gvi
     assert actions(branch)[0] == ("screenshot", "done")
 
 
-def test_it_gives_up_on_a_screen_that_stands_still(branch: Branch, frail: GvisorSandbox, wire: WireServer) -> None:
+def test_it_asks_a_screen_that_stands_still_again_and_then_gives_up(
+    branch: Branch, frail: GvisorSandbox, wire: WireServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[float] = []
+    connect = GvisorSandbox.desktop
+
+    def tried(sandbox: GvisorSandbox) -> Desktop:
+        tries.append(time.monotonic())
+        return connect(sandbox)
+
     def freezes(_: Request) -> dict[str, Any]:
         frail.exec(["pkill", "-STOP", "Xvnc"], user="root")
+        monkeypatch.setattr(GvisorSandbox, "desktop", tried)
+        tries.append(time.monotonic())
         return message(action("left_click", coordinate=[1, 1]))
 
     wire.will(freezes)
     assert drive(branch).state == State.INFRA_ERROR
     assert "does not answer" in branch.detail
+    frozen, again, *_ = tries
+    assert again - frozen < TIMEOUT + NOTICED_SECONDS
+    assert actions(branch) == [("left_click", "planned")]
 
 
 @pytest.mark.parametrize("fault", [Truncated(), Hang()])

@@ -6,15 +6,17 @@ import pytest
 from django.conf import LazySettings
 from django.db.models import ProtectedError
 
-from agents import api, lifecycle, runner
+from agents import api, leases, lifecycle, runner
 from agents.check_text import to_toml
 from agents.endings import GaveUp, Parked
 from agents.errors import BadTask
 from agents.examples import EXAMPLES
 from agents.models import Branch, State
 from agents.providers.scripted import ScriptedOptions, ScriptedProvider
+from agents.provisioning import machine_of
 from agents.tools.request_human import RequestHuman
 from agents.verify import parse_checks, to_json
+from agents.watching import RowWatch
 from agents.workplace import OnHelp, Workplace
 from godhand_web.models import User
 from sandboxes import forking
@@ -94,6 +96,24 @@ def test_it_waits_for_a_machine_slot_instead_of_failing(owner: User, settings: L
     runner.drive(branch.pk)
     branch.refresh_from_db()
     assert (branch.state, branch.machine) == (State.CANCELLED, None)
+
+
+def test_it_resumes_a_machine_that_was_about_to_stop(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its host's worker is told in two updates, made whenever the branch looks up from waiting."""
+    branch = api.submit(owner, "Do it.", **CHART).branches.get()
+    branch.machine = Machine.objects.create(
+        name="stops", owner=owner, backend="gvisor", image="desktop", host="here", state=MachineState.STOPPING
+    )
+    mine, lease = Machine.objects.filter(pk=branch.machine.pk), leases.claim(branch.pk)
+
+    def host_works(_: RowWatch) -> None:
+        mine.filter(state=MachineState.STOPPING).update(state=MachineState.STOPPED)
+        mine.filter(state=MachineState.QUEUED).update(state=MachineState.READY)
+
+    monkeypatch.setattr(RowWatch, "wishes", host_works)
+    assert lease
+    assert machine_of(branch, lease, RowWatch(branch, lease)) == branch.machine
+    assert mine.get().state == MachineState.READY
 
 
 def test_it_writes_checks_as_people_do() -> None:

@@ -5,15 +5,17 @@ from typing import Any
 
 import pytest
 
-from agents import lifecycle, runner
-from agents.models import Document, State
+from agents import api, lifecycle, runner
+from agents.models import Branch, Document, State
+from godhand_web.models import User
 from sandboxes.backends.gvisor import GvisorSandbox
+from sandboxes.models import Machine
 from tests.providers.wire import KEY, Status, WireServer
 from tests.providers.wire.replies import action, message, text, thinking, use
 from traces.models import Event
-from traces.queries import stored
+from traces.queries import stored, totals
 
-from .conftest import Submit
+from .conftest import MODEL, Begin, Submit
 from .story import actions, drive, story, told
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -77,6 +79,41 @@ def test_it_lets_the_model_judge_without_any_tool(submit_to_claude: Submit, wire
     assert drive(branch).state == State.SUCCEEDED
     assert "The judge says no: The screen says so." in told(branch, "done")[0]
     assert ["tools" in request.body for request in wire.requests] == [True, False, True, False]
+
+
+def test_it_counts_what_a_judge_costs(submit_to_claude: Submit, wire: WireServer) -> None:
+    branch = submit_to_claude(checks=[JUDGED], limits={"tokens": 200})
+    wire.will(done(), message(text(json.dumps({"passed": False, "reason": "No."}))))
+    assert drive(branch).state == State.FAILED
+    assert story(branch)[-1] == "limit tokens"
+    judged = Event.objects.get(trace=branch.run.trace_id, name="judge")
+    assert (judged.tokens, judged.data["usage"]["output"], judged.data["model"]) == (110, 10, MODEL)
+    assert judged.cost > 0
+    used = totals(branch.run.trace_id)
+    assert used.tokens == 220
+    assert used.cost == pytest.approx(2 * judged.cost)
+    assert runner.conversation(branch).usage.total == used.tokens
+
+
+def test_it_returns_the_trace_of_a_task(
+    machine_row: Machine, owner: User, wire: WireServer, begin: Begin, monkeypatch: pytest.MonkeyPatch, redis_url: str
+) -> None:
+    def drives(branch_id: str) -> None:
+        Branch.objects.filter(pk=branch_id).update(machine=machine_row)
+        begin(Branch.objects.get(pk=branch_id))
+
+    monkeypatch.setattr(lifecycle, "enqueue", drives)
+    options = {"model": MODEL, "base_url": wire.anthropic_url}
+    wire.will(done())
+    trace = api.run_task(owner, "Do it.", timeout=60, provider="anthropic", options=options, keep_machine=True)
+    assert (trace.state, trace.title, trace.run.state) == ("succeeded", "Do it.", State.SUCCEEDED)
+
+
+def test_it_says_when_a_task_takes_too_long_and_leaves_it_be(submit_to_claude: Submit) -> None:
+    run = submit_to_claude().run
+    with pytest.raises(TimeoutError, match="it is queued"):
+        api.wait(run, 0)
+    assert not run.ended
 
 
 def test_it_stops_a_batch_at_the_first_failure(submit_to_claude: Submit, wire: WireServer) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from agents.errors import ProviderError
+from agents.providers._claude import dialect
 from agents.turns import Answered, Call, Result, Said, Turn, Usage
 
 from .conftest import claude
@@ -172,6 +173,12 @@ def test_it_speaks_with_older_tools_through_the_same_words(wire: WireServer, mod
     assert wire.last["tools"][0] == {**tool, "name": "computer", "display_width_px": 64, "display_height_px": 40}
     assert wire.last["messages"][-1]["content"][0].keys() == {"type", "tool_use_id", "content", "cache_control"}
     assert wire.requests[-1].headers["anthropic-beta"].startswith("computer-use-2025-")
+
+
+@pytest.mark.parametrize("model", ["claude-opus-4-1-20250805", "claude-opus-4-20250514", "claude-sonnet-4-0"])
+def test_it_knows_the_tool_of_the_first_claude_4(model: str) -> None:
+    spoken = dialect(model)
+    assert (spoken.tool, spoken.beta, spoken.thinks) == ("computer_20250124", "computer-use-2025-01-24", False)
 
 
 def test_it_tells_older_tools_the_screen_when_nothing_was_shown_yet(wire: WireServer) -> None:

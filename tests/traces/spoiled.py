@@ -116,6 +116,7 @@ def gif() -> bytes:
 
 SPOILED: dict[str, tuple[Spoil, str]] = {
     "no events": (events_are(), "no events"),
+    "a judge without tokens": (events_are(event(kind="observation", data={"usage": "many"})), "data"),
     "a missing parent": (events_are(event(), event(2, 7)), "follows event 7, which is not there"),
     "a later parent": (events_are(event(), event(2, 3), event(3, 2)), "follows event 3, which is not there"),
     "its own parent": (events_are(event(), event(2, 2)), "follows event 2, which is not there"),

@@ -19,13 +19,14 @@ from traces.models import Event, Reference, Trace
 from traces.payloads import EventId, Sha256
 from traces.redact import HIDDEN
 
-from .conftest import RecorderOf
+from .conftest import USAGE, RecorderOf
 from .stories import tell
 
 
 @pytest.fixture
 def told(trace: Trace, recorder_of: RecorderOf) -> Trace:
     tell(recorder_of)
+    recorder_of("main", queries.head_of(trace.pk, "main")).judged(usage=USAGE, cost=0.5, provider="x", model="y")
     trace.refresh_from_db()
     return trace
 

@@ -85,6 +85,7 @@ MATRIX = {
     "trace_sheet": page(SEEN, branch="main"),
     "trace_file": page(SEEN),
     "add_remark": verb(MADE, text="Well done."),
+    "accept_reference": verb(CHANGED, check="looks right"),
     "delete_remark": verb(OWN_SENT),
     "compare_trace": page(SEEN),
     "merge_trace": page(SEEN),

@@ -280,7 +280,7 @@ def test_it_answers_everything_that_the_page_of_a_trace_asks_for(linked: Linked)
     below = {name: {str(each.pattern)[len(root) :] for each in urlpatterns if str(each.pattern).startswith(root)}
              for name, root in (("trace", "traces/<str:trace_id>/"), ("shared", "shared/<str:share_id>/"))}  # fmt: skip
     only_mine = ("share/", "keep/", "delete/", "compare/", "export/", "fork/", "merge/", "branches/", "remarks/")
-    mine = (*only_mine, "steps/<int:seq>/remarks/")
+    mine = (*only_mine, "steps/<int:seq>/remarks/", "steps/<int:seq>/reference/")
     asked = {address for address in below["trace"] if not address.startswith(mine)}
     assert asked <= below["shared"]
     share, token = linked()
