@@ -30,6 +30,7 @@ NOT_KNOWN = "Not executed: work was interrupted, and a secret in this call is no
 FORBIDDEN = "Not executed: a person did not allow what leaves the machine ({})."
 NOT_EXECUTED = "Not executed: an earlier computer action in this turn failed."
 GO_ON = "You called no tool. Go on with the task, or say `done` when it is finished."
+UNCERTAIN = "Nobody knows whether this happened: {}. Work was interrupted while it was being done."
 MOST_CLAIMS = 3
 MOST_IDLE = 2
 MOST_NONSENSE = 1
@@ -130,6 +131,9 @@ class Loop:
 
     def conclude(self, batch: Sequence[Planned], ending: Ending | None, *, changed: bool) -> None:
         """What the batch means for the task."""
+        unknown = [one.call.name for one in batch if one.fate is Fate.UNCERTAIN]
+        if unknown and self.place.certain:
+            raise Lost(UNCERTAIN.format(", ".join(unknown)))
         if self.nonsense > MOST_NONSENSE:
             raise GaveUp("The model keeps asking for what cannot be done.")
         if isinstance(ending, Finished):
