@@ -96,6 +96,7 @@ SHELL = {
         "reading",
         "removal",
         "runner",
+        "saving",
         "schedules",
         "sharing",
         "standing",
@@ -106,6 +107,7 @@ SHELL = {
         "thinning",
         "trying",
         "vault",
+        "wanted",
         "watching",
     },
 }

@@ -14,7 +14,7 @@ SERVER.set_forkserver_preload(["tests.agents.driving"])
 
 
 class Driver:
-    """MOMENT is where it dies: “after the reply”, “before the act”, “after the act”, or nowhere."""
+    """MOMENT is where it dies: after the reply, before the act, before the branches, after the act, or nowhere."""
 
     def __init__(self, database: str, branch_id: str, moment: str = "") -> None:
         self._begun, begun = SERVER.Pipe(duplex=False)
@@ -57,7 +57,7 @@ def drive(database: str, branch_id: str, moment: str, begun: Connection) -> None
     from django.conf import settings
 
     settings.DATABASES["default"]["NAME"] = database
-    from agents import runner
+    from agents import branching, runner
     from traces.recorder import DatabaseRecorder
 
     class Mortal(DatabaseRecorder):
@@ -76,5 +76,7 @@ def drive(database: str, branch_id: str, moment: str, begun: Connection) -> None
             super().done(*given, **more)
 
     vars(runner)["DatabaseRecorder"] = Mortal
+    if moment == "before the branches":
+        vars(branching)["open_branches"] = lambda *_, **__: die()
     begun.close()
     runner.drive(branch_id)
