@@ -39,6 +39,7 @@ from .pruning import delete_branch as delete_branch
 from .pruning import space_of as space_of
 from .starting import Start as Start
 from .starting import start_from as start_from
+from .wanted import want_snapshot as want_snapshot
 
 MOST_RUNS = 16
 POLL = 0.1

@@ -10,12 +10,14 @@ from typing import Any
 
 from django.utils import timezone
 
+from sandboxes.errors import Unavailable
 from traces.errors import TraceError
-from traces.events import Actor, Kind, Recorder
+from traces.events import Actor, Kind, Recorded, Recorder
 from traces.payloads import EventId
 from traces.queries import head_of, path_events, path_totals, totals
+from traces.screens import texts_of
 
-from . import leases, lifecycle, model_keys, vault
+from . import leases, lifecycle, model_keys, places, reading, vault
 from .budget import Limits, Spent, check
 from .endings import LimitReached
 from .errors import AgentError, BadTask
@@ -31,6 +33,7 @@ from .select import choose as best_of
 log = logging.getLogger(__name__)
 
 PATIENCE = timedelta(minutes=10)
+READING_SECONDS = 10.0
 
 
 def choose(run: Run) -> None:
@@ -62,6 +65,8 @@ def pick(run: Run, branch: Branch, person: Any) -> None:
     Run.objects.filter(pk=run.pk).update(chosen=branch, chosen_by=person, choice=facts)
     run.refresh_from_db()
     lifecycle.mirror(run)
+    if all(each.ended for each in run.branches.all()):
+        places.settle(run)
 
 
 def candidate_of(run: Run, branch: Branch) -> Candidate:
@@ -85,6 +90,7 @@ def judged(run: Run, branches: Sequence[Branch], candidates: list[Candidate]) ->
     tied = {one.branch for one in equals(candidates) if one.finished}
     if len(tied) < 2:
         return candidates
+    _read_screens(run)
     by_name = {branch.name: branch for branch in branches}
     return [_score(run, by_name[one.branch], one) if one.branch in tied else one for one in candidates]
 
@@ -102,11 +108,23 @@ def _score(run: Run, branch: Branch, one: Candidate) -> Candidate:
         options = registry.read_options(run.task.provider, secrets.fill(run.task.options))
         paid = partial(record_judge, _recorder(branch))
         judge = judge_by(registry.make(run.task.provider, options, model_keys.of), time.sleep, paid)
-        answer = judge(question(run.task.goal, events), [picture(last)] if last else [])
+        answer = judge(question(run.task.goal, events, _texts(events)), [picture(last)] if last else [])
         return replace(one, score=min(1.0, max(0.0, float(answer["score"]))), said=str(answer.get("reason", ""))[:500])
     except (LimitReached, AgentError, TraceError, KeyError, TypeError, ValueError) as error:
         log.warning("nobody judged %s: %s", branch, error)
         return one
+
+
+def _read_screens(run: Run) -> None:
+    """The newest that nobody has read yet, for a while: the judge is told what came and went on them."""
+    try:
+        reading.read(run.trace_id, READING_SECONDS)
+    except Unavailable as error:
+        log.info("the judge of %s hears no text of screens: %s", run.pk, error)
+
+
+def _texts(events: Sequence[Recorded]) -> dict[str, str]:
+    return texts_of(shown for event in events for shown in (event.before, event.after) if shown)
 
 
 def _due(run: Run) -> int:

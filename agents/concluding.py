@@ -14,6 +14,7 @@ from .tools.registry import tool
 from .verify import Moment, due
 from .workplace import Workplace
 
+UNCERTAIN = "Nobody knows whether this happened: {}. Work was interrupted while it was being done."
 MOST_CLAIMS = 3
 
 
@@ -24,6 +25,9 @@ class Conclusions:
 
     def draw(self, batch: Sequence[Planned], ending: Ending | None, *, changed: bool) -> None:
         """Raises the Ending."""
+        unknown = [one.call.name for one in batch if one.fate is Fate.UNCERTAIN]
+        if unknown and self.place.certain:
+            raise Lost(UNCERTAIN.format(", ".join(unknown)))
         if isinstance(ending, Finished):
             self.claimed(ending)
         elif ending:

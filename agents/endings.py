@@ -4,7 +4,7 @@ Ending
 ├── Finished       the agent said it is done; `verdict` is None where the task has no checks
 ├── GaveUp         the model neither acted nor said that it is done
 ├── LimitReached   steps, minutes, tokens or money are used up
-├── Lost           the checks of too many steps in a row failed
+├── Lost           the checks of too many steps in a row failed, or nobody knows whether a step happened
 ├── Stuck          the same actions again and again, and nothing changes
 ├── Parked         a person is asked for, or somebody paused it; it goes on from here
 │   └── Yielded    a person takes over the machine

@@ -26,6 +26,7 @@ def advance(run_id: str) -> None:
         _settle(run)
     else:
         places.give_back(run, branches)
+        places.pass_on()
 
 
 def reconcile() -> None:
@@ -47,7 +48,7 @@ def _end_others(branches: list[Branch]) -> None:
 
 
 def _settle(run: Run) -> None:
-    """Every branch has ended: the machine of the one that counts is given back, the others are kept for a while."""
+    """Every branch has ended, and it is settled which one counts."""
     run.refresh_from_db()
     lifecycle.mirror(run)
     places.settle(run)

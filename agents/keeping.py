@@ -18,6 +18,7 @@ from traces.models import Event as TraceEvent
 from . import branching, thinning, trying
 from .models import Branch
 from .plan import Plan
+from .wanted import wanted
 from .workplace import Saved, Workplace
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,7 @@ PATIENCE = 120.0
 ASK_AGAIN = 20.0
 """Far longer than any snapshot takes."""
 POLL = 0.02
+BEFORE_FORK = "before the fork"
 
 Row = TypeVar("Row", bound=Model)
 
@@ -90,6 +92,8 @@ class BranchKeeper:
 
     def _due(self, steps: int) -> str:
         """What a snapshot now would be called; empty when it is not time for one."""
+        if asked := wanted(self.machine):
+            return asked
         if steps <= self.saved_at:
             return ""
         if self.plan.verified and self._verified():
@@ -142,9 +146,16 @@ class BranchKeeper:
         """A wish that was granted before a worker died makes no second snapshot, and no second branches."""
         children = branching.opened(self.branch.run, key)
         if not children:
-            row = Snapshot.objects.get(pk=self.snapshot("before the fork").id)
+            row = self._saved_before() or Snapshot.objects.get(pk=self.snapshot(BEFORE_FORK).id)
             children = branching.fork(self.branch, row, [self.clean(hint) for hint in hints], key=key)
         return [child.name for child in children]
+
+    def _saved_before(self) -> Snapshot | None:
+        """For this very call, by a worker that died over it: nothing was done in the machine since."""
+        doing = self.place.doing if self.place else ""
+        calls = TraceEvent.objects.filter(trace=self.branch.run.trace_id, op_id=doing) if doing else None
+        began = calls.values_list("started_at", flat=True).first() if calls is not None else None
+        return self._rows().filter(label=BEFORE_FORK, made_at__gte=began).last() if began else None
 
     def search(self, width: int) -> None:
         trying.search(self.branch.run, width)

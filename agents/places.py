@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
 from functools import partial
@@ -16,18 +17,22 @@ from sandboxes import lifecycle as machines
 from sandboxes.errors import SandboxError
 from sandboxes.lifecycle import SlotsUsed
 from sandboxes.models import ENDED as MACHINE_ENDED
-from sandboxes.models import OFF_HOST, Machine, Snapshot
+from sandboxes.models import LEAVING, OFF_HOST, Lease, Machine, Snapshot
 from sandboxes.models import State as MachineState
+from traces.queries import head_of
 
 from . import lifecycle
 from .endings import HANDED_ON
 from .models import ENDED, Branch, Run, State, Task
+from .wanted import want_snapshot
 
 log = logging.getLogger(__name__)
 
 KEPT = timedelta(hours=24)
 WAITING = "Waiting for a place: "
 PAUSE = 0.3
+AT_ITS_END = "at its end"
+PERSON = "user:"
 GOING = (*MACHINE_ENDED, MachineState.DESTROYING)
 
 
@@ -47,11 +52,16 @@ def take_turns(branch: Branch) -> None:
 def hand_out() -> None:
     """While somebody waits: as many as there is room for are driven, within a moment."""
     while waiting().exists():
-        make_room()
-        due = waiting().filter(lease_until__lte=timezone.now())
-        for branch_id in due.values_list("pk", flat=True)[: max(0, _free())]:
-            lifecycle.enqueue(branch_id)
+        pass_on()
         time.sleep(PAUSE)
+
+
+def pass_on() -> None:
+    """What is free, and what others can do without, goes to those that wait."""
+    make_room()
+    due = waiting().filter(lease_until__lte=timezone.now())
+    for branch_id in due.values_list("pk", flat=True)[: max(0, _free())]:
+        lifecycle.enqueue(branch_id)
 
 
 def give_back(run: Run, branches: Iterable[Branch]) -> None:
@@ -62,30 +72,40 @@ def give_back(run: Run, branches: Iterable[Branch]) -> None:
 
 
 def make_room() -> None:
-    """Machines of ended branches, in runs that go on, give way to those that wait: first those that failed."""
-    leaving = Machine.objects.filter(state__in=(MachineState.STOPPING, MachineState.DESTROYING)).count()
-    wanted = waiting().count() - max(0, _free()) - leaving
-    if wanted <= 0:
+    """Machines of ended branches give way to those that wait, whether for the host or for their owner's own limit.
+
+    First those that failed; none that a person drives.
+    """
+    queued = Counter(waiting().values_list("run__task__owner", flat=True))
+    if not queued:
         return
-    over = Branch.objects.filter(state__in=ENDED, machine__state=MachineState.READY, run__task__keep_machine=False)
-    used = Branch.objects.exclude(state__in=ENDED).exclude(machine=None).values("machine")
-    idle = over.exclude(run__state__in=ENDED).exclude(machine__in=used).select_related("machine")
-    for branch in sorted(idle, key=lambda one: bool((one.verdict or {}).get("passed")))[:wanted]:
-        _leave(branch)
+    leaving = Counter(Machine.objects.filter(state__in=LEAVING).values_list("owner", flat=True))
+    stay = Machine.objects.exclude(state__in=(*OFF_HOST, *LEAVING)).count()
+    wanted = queued.total() - max(0, settings.MACHINE_SLOTS - stay)
+    for branch in sorted(_idle(), key=lambda one: bool((one.verdict or {}).get("passed"))):
+        owner = branch.run.task.owner_id
+        if wanted > 0 or queued[owner] > leaving[owner]:
+            _leave(branch)
+            wanted, leaving[owner] = wanted - 1, leaving[owner] + 1
 
 
 def settle(run: Run) -> None:
-    """Every branch has ended: the machine of the one that counts goes, those of the others are kept for a while."""
+    """Every branch has ended: the machine of the one that counts goes on, those of the others are kept for a while.
+
+    It is saved at its end, so that branches can begin there, and gives way to whoever waits for its place.
+    """
     if run.task.keep_machine:
         return
-    for branch in run.branches.select_related("machine"):
+    for branch in run.branches.select_related("machine", "run__task"):
         machine = branch.machine
         if machine is None or machine.state in MACHINE_ENDED:
             continue
-        if branch.pk == run.chosen_id or run.chosen_id is None:
+        if run.chosen_id is None:
             machines.request_destroy(machine)
-        else:
+        elif branch.pk != run.chosen_id or waiting().exists():
             _leave(branch)
+        elif machine.state == MachineState.READY and not machine.snapshots.filter(label=AT_ITS_END).exists():
+            want_snapshot(branch, AT_ITS_END)
 
 
 def forget(run: Run) -> None:
@@ -109,7 +129,9 @@ def _delete_saved(machine_id: str, **which: str) -> None:
 
 def forget_losers() -> None:
     """What was kept of branches that were not chosen, after a day."""
-    old = Branch.objects.filter(run__state__in=ENDED, run__ended_at__lt=timezone.now() - KEPT)
+    chosen = Run.objects.exclude(chosen=None).values("chosen")
+    over = Branch.objects.filter(run__state__in=ENDED, run__ended_at__lt=timezone.now() - KEPT)
+    old = over.exclude(pk__in=chosen).exclude(run__task__keep_machine=True)
     for branch in old.filter(machine__state=MachineState.STOPPED).select_related("machine"):
         if branch.machine:
             machines.request_destroy(branch.machine)
@@ -118,17 +140,25 @@ def forget_losers() -> None:
 
 
 def _free() -> int:
-    return settings.MACHINE_SLOTS - Machine.objects.exclude(state__in=OFF_HOST).count()
+    return settings.MACHINE_SLOTS - machines.places_taken()
+
+
+def _idle() -> QuerySet[Branch]:
+    """Ended, with a machine that is on and that nobody works in."""
+    over = Branch.objects.filter(state__in=ENDED, machine__state=MachineState.READY, run__task__keep_machine=False)
+    used = Branch.objects.exclude(state__in=ENDED).exclude(machine=None).values("machine")
+    driven = Lease.objects.filter(holder__startswith=PERSON).values("machine")
+    return over.exclude(machine__in=used).exclude(machine__in=driven).select_related("machine", "run__task")
 
 
 def _leave(branch: Branch) -> None:
-    """Saved whole, unless that was done when it handed on."""
+    """Saved whole, unless that was done when it handed on, or nothing was done in it."""
     machine = branch.machine
-    if machine is None or machine.state != MachineState.READY:
+    if machine is None or machine.state in (*OFF_HOST, *LEAVING):
         return
-    if _handed_on(branch):
+    if _handed_on(branch) or head_of(branch.run.trace_id, branch.name) is None:
         machines.request_destroy(machine)
-    else:
+    elif machine.state == MachineState.READY:
         forking.request_stop(machine)
 
 

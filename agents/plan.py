@@ -7,7 +7,7 @@ from .errors import BadTask
 
 Stop = Literal["first", "all"]
 MOST = {"every": 1000, "recover": 10, "patience": 100, "search": 8, "budget": 200}
-SWITCHES = ("verified", "risky", "judge", "approve")
+SWITCHES = ("verified", "risky", "uncertain", "judge", "approve")
 
 
 class Planned(Protocol):
@@ -24,6 +24,7 @@ class Plan:
 
     `recover`: how often a branch whose checks failed is begun again from its last good point, told what went wrong.
     `patience`: a branch ends after so many steps in a row whose checks failed (0: it may go on).
+    `uncertain`: a branch ends at a step of which nobody knows whether it happened, so that it can be begun again.
     `search`: so many branches are kept going, each new one from the most promising point of all (0: no search).
     `stop`: whether the `first` branch that passes all checks ends the others. `judge` asks the model where checks do
     not decide. `approve`: what no fork undoes waits for a person's word. `budget` is how many branches a run may have.
@@ -34,6 +35,7 @@ class Plan:
     risky: bool = False
     recover: int = 0
     patience: int = 0
+    uncertain: bool = False
     search: int = 0
     stop: Stop = "first"
     judge: bool = True

@@ -113,6 +113,7 @@ class Driver:
             keeper=keeper,
             on_help=self.task.on_help,  # type: ignore[arg-type]
             patience=keeper.plan.patience,
+            certain=keeper.plan.uncertain,
             consent=partial(approval.consent, self.branch, keeper),
             deliver=lambda path, title: delivery.take_out(
                 self.branch, place.sandbox, self.recorder, path, title, self.clean.text

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from . import exploring, giveback, places, reading, removal, runner
+from . import exploring, giveback, places, reading, removal, runner, saving, thinning
 
 
 @shared_task
@@ -26,6 +26,12 @@ def advance(run_id: str) -> None:
 def tidy() -> None:
     removal.tidy()
     places.forget_losers()
+    thinning.thin_ended()
+
+
+@shared_task
+def save(branch_id: str) -> None:
+    saving.save(branch_id)
 
 
 @shared_task

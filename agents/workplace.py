@@ -97,7 +97,8 @@ class Workplace:
     """`fenced` raises when this process may not act any more.
 
     `doing` is the id of the operation under way: what the guest does under it happens once. `patience` is after how
-    many steps in a row whose checks failed the branch is given up; 0 is never.
+    many steps in a row whose checks failed the branch is given up; 0 is never. With `certain` it is given up at a step
+    of which nobody knows whether it happened.
     """
 
     sandbox: Sandbox
@@ -111,6 +112,7 @@ class Workplace:
     deliver: Deliver = nothing_delivered
     on_help: OnHelp = "wait"
     patience: int = 0
+    certain: bool = False
     consent: Consent = lambda planned, effect: True
     fenced: Callable[[], None] = lambda: None
     doing: str = ""

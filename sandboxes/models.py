@@ -37,6 +37,7 @@ class State(models.TextChoices):
 PENDING = (State.QUEUED, State.PROVISIONING, State.BOOTING)
 ON_HOST = (State.PROVISIONING, State.BOOTING, State.READY, State.STOPPING, State.DESTROYING)
 ENDED = (State.DESTROYED, State.FAILED, State.LOST)
+LEAVING = (State.STOPPING, State.DESTROYING)
 OFF_HOST = (*ENDED, State.STOPPED)
 """Take nothing of the host but the room on its disk."""
 

@@ -97,6 +97,7 @@ SHELL = {
         "reading",
         "removal",
         "runner",
+        "saving",
         "schedules",
         "sharing",
         "standing",
@@ -107,6 +108,7 @@ SHELL = {
         "thinning",
         "trying",
         "vault",
+        "wanted",
         "watching",
     },
 }

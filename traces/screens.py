@@ -1,6 +1,6 @@
 """What was read on the pictures of traces."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.db import IntegrityError, transaction
 from django.db.models import Max
@@ -16,6 +16,11 @@ Spot = tuple[str, int, int, int, int]
 def screen_text(sha256: str) -> ScreenText | None:
     """None when nobody has read it yet; one without text was read in vain."""
     return ScreenText.objects.filter(pk=sha256).first()
+
+
+def texts_of(pictures: Iterable[str]) -> dict[str, str]:
+    """Of those that were read."""
+    return dict(ScreenText.objects.filter(pk__in=set(pictures)).values_list("pk", "text"))
 
 
 def unread(trace_id: str) -> list[Sha256]:

@@ -11,7 +11,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 from agents import api, lifecycle
 from agents.errors import AgentError, BadTask
 from agents.models import ENDED, Branch, Run
-from sandboxes import forking
 from sandboxes.errors import SandboxError
 from sandboxes.models import State as MachineState
 
@@ -113,16 +112,17 @@ def limits(request: HttpRequest, task_id: str, run_id: str) -> HttpResponse:
 @require_POST
 def snapshot(request: HttpRequest, task_id: str, run_id: str) -> HttpResponse:
     run = changeable_run_or_404(request.user, task_id, run_id)
-    form, branch = TakeSnapshot(request.POST), first_branch(run)
+    form, branch = TakeSnapshot(request.POST), first_branch(run, request.GET.get("branch", ""))
     if not form.is_valid():
         messages.error(request, first_error(form))
     elif branch.machine is None or branch.machine.state != MachineState.READY:
         messages.error(request, "There is no desktop now, so there is nothing to save.")
     elif full := quotas.no_room_on_disk(run.task.owner_id):
         messages.error(request, full)
-    else:
-        forking.request_snapshot(branch.machine, form.cleaned_data["label"] or usual_label(request))
+    elif api.want_snapshot(branch, form.cleaned_data["label"] or usual_label(request)):
         messages.success(request, "The snapshot is being taken; the desktop stands still for a moment.")
+    else:
+        messages.success(request, "The snapshot is taken as soon as the agent asks its model again.")
     return back_to(run)
 
 

@@ -14,8 +14,8 @@ SERVER.set_forkserver_preload(["tests.agents.driving"])
 
 
 class Driver:
-    """MOMENT is where it dies: “before the files”, “after the reply”, “before the act”, “after the act”, “after the
-    answer”, or nowhere. “asleep before the act” is where it stops until it is sent SIGCONT.
+    """MOMENT is where it dies: “before the files”, “after the reply”, “before the act”, “before the branches”, “after
+    the act”, “after the answer”, or nowhere. “asleep before the act” is where it stops until it is sent SIGCONT.
     """
 
     def __init__(self, database: str, branch_id: str, moment: str = "") -> None:
@@ -59,7 +59,7 @@ def drive(database: str, branch_id: str, moment: str, begun: Connection) -> None
     from django.conf import settings
 
     settings.DATABASES["default"]["NAME"] = database
-    from agents import runner
+    from agents import branching, runner
     from traces.recorder import DatabaseRecorder
 
     class Mortal(DatabaseRecorder):
@@ -86,5 +86,7 @@ def drive(database: str, branch_id: str, moment: str, begun: Connection) -> None
                 die()
 
     vars(runner)["DatabaseRecorder"] = Mortal
+    if moment == "before the branches":
+        vars(branching)["open_branches"] = lambda *_, **__: die()
     begun.close()
     runner.drive(branch_id)

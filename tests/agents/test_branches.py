@@ -25,12 +25,14 @@ from tests.providers.wire.replies import (
 )
 from traces.models import Event
 from traces.payloads import EventId
+from traces.screens import store_read, unread
 
 from .conftest import Submit
 from .story import drive
 
 pytestmark = pytest.mark.django_db(transaction=True)
 IS_B = {"name": "b", "kind": "file_contains", "path": "out.txt", "text": "b"}
+OPEN = "zenity --info --title=Spring --text=Summer & xdotool search --sync --onlyvisible --name Spring"
 CLAUDE = [
     message(thinking("First a look."), action("screenshot"), use("bash", command="echo hello")),
     message(thinking("Then a click."), text("I click."), action("left_click", coordinate=[640, 400])),
@@ -100,6 +102,31 @@ def test_it_chooses_by_the_checks_and_says_why(submit_to_claude: Submit, wire: W
     assert told.data["reasons"] == ["b1 before main: 1 of 1 checks passed, against 0 of 1 checks passed."]
     exploring.advance(main.run_id)
     assert Event.objects.filter(trace=main.run.trace_id, kind="select").count() == 1
+
+
+def test_it_asks_a_judge_about_each_of_those_that_the_checks_find_equal(
+    submit_to_claude: Submit, wire: WireServer
+) -> None:
+    main = submit_to_claude("Write b.", checks=[IS_B], plan={"stop": "all"})
+    wire.will(message(use("bash", command=OPEN)), write("b"), done())
+    drive(main)
+    wire.will(message(use("files", verb="create", path="other.txt", content="b")), done())
+    other = child(main, "b1", before_reply(main, 1))
+    opened = Event.objects.get(trace=main.run.trace_id, name="bash")
+    for shown in unread(main.run.trace_id):
+        store_read(shown, [("Winter" if shown == opened.before else "Spring", 0, 0, 90, 20)])
+    asked = len(wire.requests)
+    scores = iter((0.2, 0.9))
+    wire.will(*[lambda _: message(text(json.dumps({"score": next(scores), "reason": "As it looks."})))] * 2)
+    exploring.advance(main.run_id)
+    main.run.refresh_from_db()
+    assert main.run.chosen == other
+    assert main.run.choice["reasons"] == ["b1 before main: the judge gave it 0.90, against 0.20."]
+    assert {one["said"] for one in main.run.choice["order"]} == {"As it looks."}
+    questions = [str(request.body["messages"]) for request in wire.requests[asked:]]
+    assert all("Write b." in question and "gone: “Winter”; new: “Spring”" in question for question in questions)
+    assert ["other.txt" in question for question in questions] == [False, True]
+    assert all(not request.body.get("tools") for request in wire.requests[asked:])
 
 
 def test_it_lets_a_person_overrule_the_choice(submit_to_claude: Submit, wire: WireServer, owner: User) -> None:

@@ -18,13 +18,14 @@ from agents.points import Point, on_path
 from agents.removal import delete_trace
 from agents.tools.machine import Machine as MachineTool
 from agents.trying import frontier
+from agents.workplace import Workplace
 from sandboxes import forking
-from sandboxes.errors import Refused
+from sandboxes.errors import Gone, Refused
 from sandboxes.models import Machine, Snapshot
 from sandboxes.models import State as MachineState
 from tests.guest.waiting import eventually
 from tests.providers.wire import WireServer
-from tests.providers.wire.replies import message, use
+from tests.providers.wire.replies import action, message, use
 from traces.payloads import EventId
 from traces.queries import head_of
 
@@ -117,6 +118,25 @@ def test_it_gives_a_way_up_whose_steps_fail_in_a_row(submit_to_claude: Submit, w
     assert drive(main).state == State.FAILED
     assert "2 steps in a row failed" in main.detail
     assert len(wire.requests) == 4
+
+
+def test_it_begins_again_where_nobody_knows_whether_a_step_happened(
+    submit_to_claude: Submit, wire: WireServer, told_only: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_off(*_: object) -> None:
+        raise Gone("the connection is cut.")
+
+    monkeypatch.setattr(Workplace, "perform", cut_off)
+    main = submit_to_claude(checks=[IS_B], plan={"verified": True, "recover": 1, "uncertain": True})
+    wire.will(write("b"), message(action("left_click", coordinate=[9, 9])))
+    assert drive(main).state == State.FAILED
+    assert "Nobody knows whether this happened: left_click" in main.detail
+    exploring.advance(main.run_id)
+    again = main.run.branches.get(recovers=main)
+    assert again.snapshot
+    assert again.snapshot.label == "verified after 1 steps"
+    assert "left_click" in again.hint
+    lifecycle.request_cancel(again)
 
 
 def test_it_lets_a_search_be_asked_for_while_a_run_is_under_way(submit_to_claude: Submit) -> None:

@@ -14,7 +14,10 @@ import pytest
 from django.db import connection
 
 from agents import exploring, keeping, leases
-from agents.models import Branch, State
+from agents import lifecycle as agents
+from agents.models import Branch, State, Task
+from agents.points import on_path
+from agents.wanted import want_snapshot
 from bench.density import on_host
 from godhand_web.models import User
 from sandboxes import forking, lifecycle, reaper
@@ -27,6 +30,7 @@ from sandboxes.snapshots import Snapshots
 from tests.guest.waiting import eventually
 from tests.providers.wire import Hang, Request, WireServer
 from tests.providers.wire.replies import message, use
+from traces.queries import head_of
 
 from .conftest import Begin, Submit
 from .story import actions, drive, story
@@ -144,6 +148,65 @@ def test_it_forks_once_when_its_worker_dies_after_the_fork(
     assert Snapshot.objects.count() == 1
     see_through(main)
     assert (main.run.state, main.run.chosen) == (State.SUCCEEDED, first[1])
+
+
+def test_it_saves_once_when_its_worker_dies_before_the_branches_are_there(
+    main: Branch,
+    wire: WireServer,
+    worker: Worker,  # noqa: F811
+    host: Host,
+) -> None:
+    wire.will(*[by_hint] * 20)
+    assert worker(main, "before the branches").wait(60) == -signal.SIGKILL
+    assert (Snapshot.objects.count(), children(main)) == (1, [])
+    eventually(lambda: main.pk in leases.expired(), 20)
+    assert drive(main).state == State.CANCELLED
+    assert {branch.snapshot for branch in children(main)} == {Snapshot.objects.get()}
+    for branch in children(main):
+        agents.request_cancel(branch)
+
+
+def test_it_leaves_nothing_of_a_child_that_is_cancelled_while_its_machine_is_made(
+    main: Branch, parent: Machine, wire: WireServer, host: Host, begin: Begin
+) -> None:
+    Task.objects.update(keep_machine=False)
+    wire.will(*[by_hint] * 20)
+    assert drive(main).state == State.CANCELLED
+    first, second = children(main)
+    begin(first)
+    eventually(lambda: Machine.objects.filter(state=MachineState.PROVISIONING).exists(), 30)
+    child = Machine.objects.get(state=MachineState.PROVISIONING)
+    agents.request_cancel(first)
+    eventually(lambda: Branch.objects.get(pk=first.pk).state == State.CANCELLED, 30)
+    assert unharmed(parent)
+    see_through(main)
+    assert (main.run.state, main.run.chosen) == (State.SUCCEEDED, second)
+    come_to(child, MachineState.DESTROYED)
+    assert half_made() == []
+
+
+def test_it_saves_where_checks_have_passed_and_where_a_person_wants_it(
+    main: Branch, wire: WireServer, host: Host
+) -> None:
+    Task.objects.update(checks=[{**IS_B, "when": ["step"]}], plan={"verified": True})
+    main.refresh_from_db()
+
+    def wish(_: Request) -> dict[str, Any]:
+        want_snapshot(main, "as I like it")
+        connection.close()
+        return message(use("bash", command="true"))
+
+    wire.will(
+        message(use("files", verb="create", path="out.txt", content="b")), wish, message(use("done", summary="!"))
+    )
+    assert drive(main).state == State.SUCCEEDED
+    assert [row.label for row in Snapshot.objects.all()] == ["verified after 1 steps", "as I like it"]
+    head = head_of(main.run.trace_id, "main")
+    assert head
+    assert [(point.label, point.verified) for point in on_path(main.run, head)] == [
+        ("verified after 1 steps", 1.0),
+        ("as I like it", 1.0),
+    ]
 
 
 def test_it_saves_again_when_the_machines_worker_dies_over_it(

@@ -1,9 +1,13 @@
+from typing import Any
+
 import pytest
 
 from agents.errors import BadTask
 from agents.narrative import question
 from agents.plan import Plan
 from agents.select import Candidate, choose, equals, needs_a_judge
+from traces.events import Actor, Fate, Kind, Recorded
+from traces.payloads import EventId, Sha256
 
 
 def candidate(branch: str, passed: int = 0, **more: object) -> Candidate:
@@ -50,6 +54,21 @@ def test_it_cannot_choose_from_nobody() -> None:
 def test_it_refuses_a_plan_that_makes_no_sense(plan: dict[str, object]) -> None:
     with pytest.raises(BadTask, match="plan: "):
         Plan.from_json(plan)
+
+
+def test_it_tells_the_judge_which_words_came_and_went() -> None:
+    texts = {"old": "Untitled\nNorth 12\nTotal", "new": "Report\nNorth 12\nTotal 12"}
+    assert "(2.0% of the screen changed; gone: “Untitled”; new: “Report 12”)" in question("Do it.", [step()], texts)
+    assert "(2.0% of the screen changed)" in question("Do it.", [step()], {"old": "Untitled"})
+
+
+def step() -> Recorded:
+    act = {"action": "Click", "x": 1, "y": 1, "button": 1, "count": 1}
+    result: Any = {"text": "", "change": {"ratio": 0.02, "boxes": []}}
+    return Recorded(
+        EventId(1), 1, 1, "main", None, Actor.AGENT, Kind.ACTION, 1, "left_click", {}, Fate.DONE, True, "op", act,
+        result, Sha256("old"), Sha256("new"), None, None, 0,
+    )  # fmt: skip
 
 
 def test_it_keeps_the_task_apart_from_what_the_judge_is_asked() -> None:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from agents import api
 from agents.models import Branch, Note, Run, State, Wish
 from agents.states import STEPWISE
+from agents.wanted import wanted
 from godhand_web.models import User
 from godhand_web.pages.task import TABS
 from godhand_web.pages.task_doing import PRESENT, present
@@ -201,8 +202,20 @@ def test_it_runs_a_task_again(as_owner: Client, owner: User) -> None:
 
 
 def test_it_asks_for_a_snapshot_only_of_a_desktop(as_owner: Client, owner: User) -> None:
-    assert "is being taken" in told(as_owner, run_in(owner, State.RUNNING, steps=1), "snapshot")
+    assert "asks its model again" in told(as_owner, run_in(owner, State.RUNNING, steps=1), "snapshot")
+    assert "is being taken" in told(as_owner, run_in(owner, State.PAUSED, steps=1), "snapshot")
     assert "no desktop" in told(as_owner, run_in(owner, State.QUEUED), "snapshot")
+
+
+def test_it_asks_for_a_snapshot_of_the_branch_that_it_shows(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, State.RUNNING, steps=1)
+    first = branch_of(run)
+    other = Branch.objects.create(run=run, name="b1", parent=first, machine=machine_of(first, State.RUNNING))
+    assert text(as_owner, run, "?branch=b1&tab=snapshots").count("/snapshot/?branch=b1") == 2
+    as_owner.post(at(run, "snapshot/?branch=b1"), {"label": "here"})
+    assert other.machine
+    assert first.machine
+    assert (wanted(other.machine), wanted(first.machine)) == ("here", "")
 
 
 def test_it_shows_files_as_what_they_are(as_owner: Client, owner: User) -> None:
