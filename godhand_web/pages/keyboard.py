@@ -49,7 +49,7 @@ GROUPS = {
             ("k", "Keep a snapshot"),
             ("z", "Stop, saved whole"),
             ("r", "Resume"),
-            ("1 … 5", "Activity, snapshots, resources, logs, details"),
+            ("1 2 3 4 5", "Activity, snapshots, resources, logs, details"),
             ("f", "Full window"),
         ),
     ),

@@ -15,7 +15,8 @@ from agents.models import Run, State
 from godhand_web import consumers, newest
 from godhand_web.asgi import application
 from godhand_web.models import User
-from sandboxes import lease
+from sandboxes.models import Lease
+from sandboxes.publish import lease_changed
 
 from .task_rows import a_step, child_of, run_in
 
@@ -93,20 +94,20 @@ def test_it_draws_once_for_all_who_watch(run: Run, cookie: bytes, monkeypatch: p
     assert 1 <= len(drawings) < 8
 
 
-def test_it_hears_who_drives_the_machine_of_the_branch_that_is_shown(run: Run, cookie: bytes, owner: User) -> None:
+def test_it_hears_who_drives_the_machine_of_the_branch_that_is_shown(run: Run, cookie: bytes) -> None:
     child = child_of(run, State.RUNNING)
+    held = Lease.objects.create(machine=child.machine, holder="user:1")
 
     async def watch() -> Any:
         page = Page(run, cookie, "?branch=b1")
         assert (await page.connect())[0]
-        held = await database_sync_to_async(lease.of)(child.machine_id)
-        await database_sync_to_async(lease.change)(held, lease.holder_of(owner))
+        await database_sync_to_async(lease_changed)(held)
         hint = json.loads(await page.receive_from(5))
         await page.disconnect()
         return hint
 
     hint = async_to_sync(watch)()
-    assert (hint["type"], hint["id"], hint["holder"]) == ("lease.changing", child.machine_id, lease.holder_of(owner))
+    assert (hint["type"], hint["id"]) == ("lease.changed", child.machine_id)
 
 
 @pytest.mark.parametrize("gone", ["login", "right"])
