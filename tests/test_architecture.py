@@ -107,6 +107,7 @@ SHELL = {
         "trying",
         "vault",
         "watching",
+        "witness",
     },
 }
 STANDARD_LIBRARY_ONLY = {
