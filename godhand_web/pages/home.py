@@ -1,6 +1,7 @@
 """What needs a person first, then what runs, then what ran."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -9,7 +10,9 @@ from django.views.decorators.http import require_safe
 
 from agents.examples import EXAMPLES
 from agents.models import ENDED, RESTING, Branch, Run, State
+from sandboxes import lease
 from sandboxes.models import ENDED as MACHINE_ENDED
+from sandboxes.models import Lease
 from sandboxes.models import State as MachineState
 
 from ..access import Person, visible_machines, visible_runs, visible_tasks, visible_traces
@@ -31,8 +34,11 @@ def dashboard(request: HttpRequest) -> HttpResponse:
     runs = visible_runs(request.user)
     running = runs.exclude(state__in=(*RESTING, *ENDED)).order_by("-created_at")
     machines = with_pictures(visible_machines(request.user)).filter(branches__isnull=True)
+    waiting, ending = cards(request.user, waiting_for(request.user)), expiring(request.user)
     context = {
-        "waiting": cards(request.user, waiting_for(request.user)),
+        "waiting": waiting,
+        "expiring": ending,
+        "needed": len(waiting) + len(ending),
         "running": cards(request.user, liveliest(running[:RUNNING_SHOWN])),
         "running_count": running.count(),
         "queue": queue(),
@@ -56,6 +62,13 @@ def waiting_for(person: Person) -> list[Branch]:
         if branch.state == State.NEEDS_HELP or branch.run_id not in {other.run_id for other in found}:
             found.append(branch)
     return found[:WAITING_SHOWN]
+
+
+def expiring(person: Person) -> list[Lease]:
+    """What this person drives, and soon does not any more."""
+    now = timezone.now()
+    mine = Lease.objects.filter(holder=lease.holder_of(person), expires__gt=now)
+    return list(mine.filter(expires__lt=now + timedelta(seconds=lease.WARNING_SECONDS)).select_related("machine"))
 
 
 def liveliest(runs: QuerySet[Run]) -> list[Branch]:

@@ -42,9 +42,9 @@ class Card:
 
     @property
     def may_take(self) -> bool:
-        """Whether there is a desktop that this person may take over."""
-        machine = self.branch.machine
-        return self.mine and machine is not None and machine.state == MachineState.READY and not self.branch.ended
+        """Whether there is a desktop that this person may take over from an agent."""
+        ready = self.branch.machine is not None and self.branch.machine.state == MachineState.READY
+        return self.mine and ready and not self.branch.ended and self.branch.state != State.HUMAN_CONTROL
 
 
 def with_last_events(branches: QuerySet[Branch]) -> QuerySet[Branch]:

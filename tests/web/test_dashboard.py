@@ -1,12 +1,17 @@
 """The dashboard: what needs a person first, then what runs; and a first run that teaches."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 from redis import Redis
 
 from agents import model_keys
-from agents.models import Branch, State
+from agents.models import Branch, State, Takeover
 from godhand_web.models import User
+from sandboxes import lease
+from sandboxes.models import Lease
 from sandboxes.models import State as MachineState
 
 from .conftest import MachineOf
@@ -47,6 +52,27 @@ def test_it_shows_the_branch_that_goes_on(as_owner: Client, owner: User) -> None
     child = child_of(run, State.RUNNING)
     Branch.objects.filter(run=run, parent=None).update(state=State.FAILED)
     assert [card.branch for card in as_owner.get("/").context["running"]] == [child]
+
+
+def test_it_warns_of_control_that_is_about_to_end(
+    as_owner: Client, owner: User, staff: User, machine_of: MachineOf
+) -> None:
+    run_in(owner, State.SUCCEEDED, steps=1)
+    soon, later = (timezone.now() + timedelta(seconds=seconds) for seconds in (40, 200))
+    ending, lasting, foreign = machine_of(owner), machine_of(owner), machine_of(owner)
+    for machine, person, expires in ((ending, owner, soon), (lasting, owner, later), (foreign, staff, soon)):
+        Lease.objects.create(machine=machine, holder=lease.holder_of(person), expires=expires)
+    page = as_owner.get("/")
+    assert [held.machine for held in page.context["expiring"]] == [ending]
+    assert "Go on driving" in page.content.decode()
+
+
+def test_it_begins_to_take_over_from_a_card(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, State.RUNNING, steps=2)
+    at = f"/tasks/{run.task_id}/runs/{run.pk}/"
+    assert f'action="{at}take/?branch=main"' in as_owner.get("/").content.decode()
+    assert as_owner.post(f"{at}take/?branch=main").headers["Location"] == at
+    assert Takeover.objects.get().person == owner
 
 
 def test_it_says_that_nothing_waits(as_owner: Client, owner: User) -> None:
