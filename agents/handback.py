@@ -1,6 +1,7 @@
 """What a branch is told of a person's time with its machine: its open calls are closed, and its next turn says so.
 
-What happened meanwhile is the person's: of it the trace has the screen before and after, and nothing between.
+What happened meanwhile is the person's: of it the trace has the screen before and after, and nothing between, unless
+they want it recorded (`witness.py`).
 """
 
 import io
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 NOT_EXECUTED = "Not executed: a person took control of the desktop first."
 INTERRUPTED = "A person took control while this was being done; nobody knows how much of it happened."
 AFTER = "after take-over"
+TOOK = "took control"
 LOOKED_BACK = 50
 
 
@@ -78,6 +80,14 @@ def last_picture(branch: Branch) -> Sha256 | None:
     return None
 
 
+def seen_before(takeover: Takeover) -> Sha256 | None:
+    """The screen as the agent last saw it before the person came."""
+    branch = takeover.branch
+    mine = Event.objects.filter(trace=branch.run.trace_id, branch=branch.name, kind=Kind.TAKEOVER, name=TOOK)
+    found = mine.filter(pk__gt=takeover.head or 0).order_by("seq").values_list("before", flat=True).first()
+    return Sha256(found) if found else last_picture(branch)
+
+
 def _save(place: Workplace) -> None:
     if settings.TAKEOVER_SNAPSHOTS:
         place.leave()
@@ -91,22 +101,22 @@ def _record(branch: Branch, takeover: Takeover, place: Workplace, recorder: Reco
     screen, album = place.look(), Album(recorder, lambda: place.frame)
     step, turn = f"takeover {takeover.pk}", f"handback {takeover.pk}"
     if not _is_written(branch, step):
-        before, after = last_picture(branch), album.keep(screen)
+        before, after = seen_before(takeover), album.keep(screen)
         recorder.event(
             Kind.TAKEOVER,
             Actor.HUMAN,
             {
-                "text": f"Human control, {duration(takeover)}, not recorded",
+                "text": f"Human control, {duration(takeover)}{', not recorded' if takeover.private else ''}",
                 "who": takeover.person.get_username() if takeover.person else "",
                 "seconds": _seconds(takeover),
                 "choice": takeover.choice,
                 "note": takeover.note,
-                "recorded": False,
+                "recorded": not takeover.private,
             },
             name=step,
             before=before,
             after=after,
-            change=_change(before, screen),
+            change=change_between(before, screen),
         )
     if not _is_written(branch, turn):
         _, sha256 = album.show(screen)
@@ -126,7 +136,7 @@ def _seconds(takeover: Takeover) -> int:
     return round((takeover.ended_at - takeover.began_at).total_seconds())
 
 
-def _change(before: Sha256 | None, after: Screen) -> Change | None:
+def change_between(before: Sha256 | None, after: Screen) -> Change | None:
     """None where the two cannot be compared."""
     with suppress(Damaged, OSError):
         if before:

@@ -191,6 +191,7 @@ class Takeover(models.Model):
     """A person's time with a branch's machine. Whoever drives the branch next tells of it, once, in the trace.
 
     `head` is the event before it and `snapshot` the machine then: together, where a branch that leaves it out begins.
+    One that is `private` is not recorded.
     """
 
     class Choice(models.TextChoices):
@@ -211,6 +212,7 @@ class Takeover(models.Model):
     saving_since = models.DateTimeField(null=True, blank=True)
     choice = models.CharField(max_length=10, choices=Choice.choices, blank=True, default=Choice.NONE)
     note = models.TextField(blank=True)
+    private = models.BooleanField(default=True)
     told = models.BooleanField(default=False)
 
     objects: ClassVar[models.Manager["Takeover"]] = models.Manager()

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db.models import F, Q
@@ -81,6 +82,7 @@ def _of_help(hook: Webhook, since: datetime) -> Iterator[Notice]:
     asking = Branch.objects.filter(run__task__owner=hook.owner_id, state=State.NEEDS_HELP, state_since__gte=since)
     for branch in asking.select_related("run__task"):
         body = _about(branch.run, "run.needs_help", branch.state_since, branch.question or branch.detail)
+        body["url"] = settings.PUBLIC_URL + page_of(branch)
         yield Notice(webhook=hook, key=f"help {branch.pk} {branch.state_since.timestamp():.0f}", body=body)
     firings = Firing.objects.filter(schedule__owner=hook.owner_id, outcome__in=TOLD, at__gte=since)
     for firing in firings.select_related("schedule"):
@@ -105,6 +107,12 @@ def _of_ends(hook: Webhook, since: datetime) -> Iterator[Notice]:
         text = (branch.claim or branch.detail) if branch else ""
         body = _about(run, "run.ended", run.ended_at, text)
         yield Notice(webhook=hook, key=f"end {run.pk} {run.ended_at.timestamp():.0f}", body=body)
+
+
+def page_of(branch: Branch) -> str:
+    """Where a person sees this very branch."""
+    shown = f"?{urlencode({'branch': branch.name})}" if branch.parent_id else ""
+    return reverse("run", args=[branch.run.task_id, branch.run_id]) + shown
 
 
 def _about(run: Run, kind: str, at: datetime, text: str) -> dict[str, Any]:

@@ -25,9 +25,10 @@ from sandboxes.rekey import rekey
 from traces.errors import TraceError
 from traces.events import Actor, Fate, Kind
 from traces.models import Event
+from traces.payloads import Sha256
 
 from . import lifecycle
-from .handback import close_calls, last_picture
+from .handback import TOOK, close_calls, last_picture
 from .leases import Lease as BranchLease
 from .models import DRIVEN, ENDED, Branch, State, Takeover, Wish
 from .runner import known_to, recorder_for
@@ -65,8 +66,11 @@ def pending(machine: Machine) -> Takeover | None:
     return Takeover.objects.filter(branch__machine=machine, ended_at=None).select_related("person").first()
 
 
-def take(machine: Machine, person: Any, *, interrupt: bool = False) -> Stage:
-    """Raises SandboxError when the machine cannot be had; then the next call tries again."""
+def take(machine: Machine, person: Any, *, interrupt: bool = False, private: bool = True) -> Stage:
+    """Raises SandboxError when the machine cannot be had; then the next call tries again.
+
+    What a person does in `private` is not recorded; the first call decides.
+    """
     held, me = lease.of(machine.pk), lease.holder_of(person)
     if held.holder == me:
         lease.settle(held)
@@ -76,7 +80,7 @@ def take(machine: Machine, person: Any, *, interrupt: bool = False) -> Stage:
     branch = branch_of(machine)
     if branch is None:
         return _given(held, me, person)
-    takeover = _asked(branch, person)
+    takeover = _asked(branch, person, private)
     if takeover is None:
         return Stage.THEIRS
     if branch.state in DRIVEN and not _may_seize(branch, takeover, interrupt):
@@ -95,10 +99,13 @@ def take(machine: Machine, person: Any, *, interrupt: bool = False) -> Stage:
 
 
 def pass_on(held: Lease, to: Any, words: str) -> bool:
-    """From one person to another; the branch goes on resting."""
+    """From one person to another, who is in private until they say otherwise; the branch goes on resting."""
     if not lease.change(held, lease.holder_of(to), words):
         return False
-    Takeover.objects.filter(branch__machine=held.machine_id, ended_at=None).update(person_id=to.pk)
+    begun = pending(held.machine)
+    if begun:
+        Takeover.objects.filter(pk=begun.pk).update(person_id=to.pk, private=True)
+        _tell(begun.branch, words, to.get_username(), name="passed control")
     return True
 
 
@@ -108,9 +115,10 @@ def _given(held: Lease, holder: str, person: Any) -> Stage:
     return Stage.THEIRS if lease.person_id(held.holder) else Stage.FINISHING
 
 
-def _asked(branch: Branch, person: Any) -> Takeover | None:
+def _asked(branch: Branch, person: Any, private: bool) -> Takeover | None:
     """None when another person was first."""
-    takeover, _ = Takeover.objects.get_or_create(branch=branch, ended_at=None, defaults={"person_id": person.pk})
+    wanted = {"person_id": person.pk, "private": private}
+    takeover, _ = Takeover.objects.get_or_create(branch=branch, ended_at=None, defaults=wanted)
     return takeover if takeover.person_id == person.pk else None
 
 
@@ -167,7 +175,6 @@ def _interrupt(branch: Branch, machine: Machine) -> None:
 
 
 def _begin(branch: Branch, takeover: Takeover) -> None:
-    """A trace that cannot be written does not keep a person from driving."""
     if not Takeover.objects.filter(pk=takeover.pk, began_at=None).update(began_at=timezone.now()):
         return
     try:
@@ -180,8 +187,16 @@ def _begin(branch: Branch, takeover: Takeover) -> None:
             recorder.snapshot(
                 snapshot=saved.pk, backend=saved.backend, keeps=saved.keeps, size=saved.size, ms=ms, label=saved.label
             )
-        who = takeover.person.get_username() if takeover.person else "somebody"
-        data = {"text": f"{who} took control", "who": who}
-        recorder.event(Kind.TAKEOVER, Actor.HUMAN, data, name="took control", before=last_picture(branch))
     except TraceError as error:
-        log.warning("branch %s: a take-over is missing in its trace: %s", branch.pk, error)
+        log.warning("branch %s: a snapshot is missing in its trace: %s", branch.pk, error)
+    who = takeover.person.get_username() if takeover.person else "somebody"
+    _tell(branch, f"{who} took control", who, name=TOOK, before=last_picture(branch))
+
+
+def _tell(branch: Branch, text: str, who: str, *, name: str, before: Sha256 | None = None) -> None:
+    """In the trace. One that cannot be written does not keep a person from driving."""
+    try:
+        recorder = recorder_for(branch, BranchLease(branch.pk, branch.fence), known_to(branch))
+        recorder.event(Kind.TAKEOVER, Actor.HUMAN, {"text": text, "who": who}, name=name, before=before)
+    except TraceError as error:
+        log.warning("branch %s: “%s” is missing in its trace: %s", branch.pk, text, error)

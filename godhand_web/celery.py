@@ -31,6 +31,7 @@ ROUNDS = {
         "agents.schedules.tick",
         "agents.notify.tick",
         "sandboxes.thumbnails.go_round",
+        "agents.witness.go_round",
     ),
 }
 """What a worker looks after by itself, so that it is seen to while beat or Redis is away."""

@@ -199,7 +199,8 @@ class RunHints(Hints):
         return logged_in and await self.group_for(cast(Person, await get_user(self.scope))) is not None
 
     async def join_machine(self) -> None:
-        mine = Branch.objects.filter(run=self.run_id, parent=None, machine__isnull=False)
+        shown = {"name": self.branch} if self.branch else {"parent": None}
+        mine = Branch.objects.filter(run=self.run_id, machine__isnull=False, **shown)
         machine_id = await database_sync_to_async(mine.values_list("machine", flat=True).first)()
         if machine_id:
             await self.join(machine_group(machine_id))

@@ -69,6 +69,7 @@ urlpatterns = [
     path("tasks/<str:task_id>/runs/<str:run_id>/snapshot/", task_verbs.snapshot, name="snapshot_run"),
     path("tasks/<str:task_id>/runs/<str:run_id>/stop/", task_verbs.stop, name="stop_run"),
     path("tasks/<str:task_id>/runs/<str:run_id>/again/", task_verbs.again, name="run_again"),
+    path("tasks/<str:task_id>/runs/<str:run_id>/take/", leases.take_over, name="take_over_run"),
     path("tasks/<str:task_id>/runs/<str:run_id>/ticket/", task_verbs.ticket, name="run_ticket"),
     path("schedules/", schedules.index, name="schedules"),
     path("schedules/preview/", schedules.preview, name="preview_schedule"),

@@ -110,6 +110,7 @@ SHELL = {
         "vault",
         "wanted",
         "watching",
+        "witness",
     },
 }
 STANDARD_LIBRARY_ONLY = {

@@ -60,6 +60,11 @@ def events_with(trace_id: str, ids: Collection[EventId]) -> list[Recorded]:
     return _light(Event.objects.filter(trace=trace_id, pk__in=ids).order_by("seq"))
 
 
+def events_by_id(ids: Collection[int]) -> dict[int, Recorded]:
+    """Of whatever traces."""
+    return {event.id: event for event in _light(Event.objects.filter(pk__in=ids))}
+
+
 def events_up_to(trace_id: str, branch: str, seq: int, limit: int) -> list[Recorded]:
     """Those of one branch, the last first."""
     return _light(Event.objects.filter(trace=trace_id, branch=branch, seq__lte=seq).order_by("-seq")[:limit])

@@ -17,7 +17,7 @@ from . import record, system
 from .place import ROOT
 
 LEAST_FREE = 3 * 2**30
-MODEL_KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
+MODEL_KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GODHAND_COMPATIBLE_KEY")
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,7 @@ def ffmpeg() -> Finding:
 
 
 def model_key() -> Finding:
-    found = [name for name in MODEL_KEYS if os.environ.get(name)]
-    text = (
-        f"{', '.join(found)} is set"
-        if found
-        else f"none: set {' or '.join(MODEL_KEYS)} to use a model; demos need none"
-    )
+    found = [name for name in MODEL_KEYS if os.environ.get(name) or os.environ.get(f"{name}_FILE")]
+    wanted = "type one into the settings, or set " + " or ".join(MODEL_KEYS)
+    text = f"{', '.join(found)} is set" if found else f"none in the environment: {wanted}; demos need none"
     return Finding("model key", bool(found), text, needed=False)

@@ -23,10 +23,10 @@ def answer(request: HttpRequest, task_id: str, run_id: str) -> HttpResponse:
     form, branch = Answer(request.POST), first_branch(run, request.GET.get("branch", ""))
     if not form.is_valid():
         messages.error(request, first_error(form))
-        return back_to(run)
+        return back_to(run, branch)
     allow = form.cleaned_data["word"] == "allow"
     if approval.answer(branch, request.user, allow=allow, word=form.cleaned_data["text"]):
         messages.success(request, "Allowed. The run goes on." if allow else "Refused. The run goes on without it.")
     else:
         messages.info(request, "Nobody asks for that any more.")
-    return back_to(run)
+    return back_to(run, branch)

@@ -10,6 +10,8 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods
 
+from agents import lifecycle as run_lifecycle
+from agents import takeover
 from sandboxes import forking, lifecycle, tagging
 from sandboxes.errors import Refused
 from sandboxes.models import ENDED, Machine, State
@@ -63,7 +65,17 @@ def resume(machine: Machine, ask: Ask) -> bool:
     return forking.request_resume(machine, ask.by)
 
 
+def pause(machine: Machine, _: Ask) -> bool:
+    branch = takeover.branch_of(machine)
+    return branch is not None and run_lifecycle.request_pause(branch)
+
+
 VERBS = {
+    "pause": Verb(
+        "Pause", "pause", "The agent of each rests after what it is doing now. The machines go on.",
+        (State.READY,), pause,
+        "Its agent pauses.", "No agent is at work there, so there is nothing to pause.",
+    ),
     "stop": Verb(
         "Stop", "circle-stop", "Each is saved whole, memory and disk, and taken off the host. Resume brings it back.",
         (State.READY,), lambda machine, ask: forking.request_stop(machine, ask.by),

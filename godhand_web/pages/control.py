@@ -2,7 +2,9 @@
 
 from typing import Any, TypedDict
 
-from agents import takeover
+from django.urls import reverse
+
+from agents import handback, takeover
 from agents.models import Branch, State, Takeover
 from sandboxes import lease
 from sandboxes.models import Lease, Machine
@@ -11,6 +13,7 @@ from traces.sentences import sentence
 
 from ..access import Person, may_drive, may_force
 from ..models import User
+from .trace_links import Links
 
 NEWEST = 2**62
 
@@ -19,6 +22,7 @@ class Facts(TypedDict):
     """`mode` is nobody, agent, you or other; `stage` how far one's own take-over has come.
 
     `name` is who drives, or is about to; `asker` who asks for it, `asking` that oneself does. `left` is in seconds.
+    `before` is the address of the screen as the agent last saw it, for who drives in its place.
     """
 
     me: str
@@ -34,6 +38,8 @@ class Facts(TypedDict):
     may_drive: bool
     may_force: bool
     may_branch: bool
+    recorded: bool
+    before: str
 
 
 def facts_of(person: Person, machine: Machine) -> Facts:
@@ -56,6 +62,8 @@ def facts_of(person: Person, machine: Machine) -> Facts:
         "may_drive": may_drive(person, machine),
         "may_force": may_force(person, machine),
         "may_branch": bool(begun and begun.snapshot_id),
+        "recorded": bool(begun and not begun.private),
+        "before": _before(begun) if begun and mode == "you" else "",
     }
 
 
@@ -65,6 +73,12 @@ def _mode(held: Lease, me: str, branch: Branch | None) -> str:
     if lease.person_id(held.holder):
         return "other"
     return "agent" if branch and branch.state in (State.RUNNING, State.QUEUED) else "nobody"
+
+
+def _before(begun: Takeover) -> str:
+    """Where the trace shows it: to those who may see the trace."""
+    found = handback.seen_before(begun)
+    return Links(reverse("trace", args=[begun.branch.run.trace_id])).picture(found) if found else ""
 
 
 def _stage(begun: Takeover | None) -> str:

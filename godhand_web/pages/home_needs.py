@@ -9,12 +9,21 @@ from redis.exceptions import RedisError
 from ..cli import doctor
 from ..cli.doctor import Finding
 from . import health
+from .task_models import Model
 
 WORKERS = {"machines": "make machines", "agents": "drive desktops"}
 
 
-def needs() -> list[Finding]:
-    return [*_services(), doctor.runsc(), doctor.image(), doctor.disk(), doctor.model_key()]
+def needs(models: list[Model]) -> list[Finding]:
+    """With the models as one person can use them."""
+    return [*_services(), doctor.runsc(), doctor.image(), doctor.disk(), doctor.ffmpeg(), _model_key(models)]
+
+
+def _model_key(models: list[Model]) -> Finding:
+    """Here a key that was typed into the settings counts, too."""
+    found = [model.label for model in models if model.key_env and not model.trouble]
+    text = f"there for {', '.join(found)}" if found else "none: type one into the settings; demos need none"
+    return Finding("model key", bool(found), text, needed=False)
 
 
 def _services() -> Iterator[Finding]:

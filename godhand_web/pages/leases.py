@@ -2,19 +2,23 @@
 
 from collections.abc import Callable
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from agents import giveback, takeover
 from agents.errors import BadTask
 from agents.models import Takeover
+from agents.notify import page_of
 from sandboxes import lease
 from sandboxes.errors import SandboxError
 from sandboxes.models import Lease, Machine, State
 
-from ..access import drivable_or_404, machine_or_404, may_force
+from ..access import drivable_or_404, machine_or_404, may_force, run_or_404
 from ..models import User
 from .control import facts_of, name_of
+from .task_verbs import first_branch
 
 LONGEST_NOTE = 4000
 FRESH = {"Cache-Control": "no-store"}
@@ -48,10 +52,23 @@ def act(request: HttpRequest, machine_id: str, verb: str) -> HttpResponse:
     return JsonResponse(facts_of(request.user, machine), headers=FRESH)
 
 
+@require_POST
+def take_over(request: HttpRequest, task_id: str, run_id: str) -> HttpResponse:
+    """The first step of it, from elsewhere; the run's own page takes the next ones."""
+    branch = first_branch(run_or_404(request.user, task_id, run_id), request.GET.get("branch", ""))
+    machine = drivable_or_404(request.user, branch.machine_id or "")
+    assert isinstance(request.user, User)
+    try:
+        _take(request, request.user, machine, lease.of(machine.pk))
+    except (Refusal, SandboxError) as error:
+        messages.error(request, str(error))
+    return redirect(page_of(branch))
+
+
 def _take(request: HttpRequest, person: User, machine: Machine, _: Lease) -> None:
     if machine.state != State.READY:
         raise Refusal("The desktop is not there now.")
-    takeover.take(machine, person, interrupt="interrupt" in request.POST)
+    takeover.take(machine, person, interrupt="interrupt" in request.POST, private="record" not in request.POST)
 
 
 def _withdraw(_: HttpRequest, person: User, machine: Machine, __: Lease) -> None:

@@ -15,15 +15,23 @@ LINES = 300
 
 @dataclass(frozen=True)
 class Logs:
-    """`names` of those that are there, the last lines of the one that is `shown`, or a sentence why there is none."""
+    """`names` of those that are there, the last lines of the one that is `shown`, or a sentence why there is none.
+
+    A machine that is not there yet has no programs, but it has a `story`.
+    """
 
     names: list[str] = field(default_factory=list)
     shown: str = ""
     text: str = ""
     sentence: str = ""
+    story: bool = False
 
 
 def logs_of(machine: Machine, wanted: str) -> Logs:
+    if machine.pending:
+        return Logs(sentence="Its programs do not run yet. This was done for it so far:", story=True)
+    if machine.state == State.FAILED:
+        return Logs(sentence="Its programs never ran. This was done for it:", story=True)
     if machine.state != State.READY:
         return Logs(sentence="Logs are inside the machine: they can be read while it runs.")
     try:

@@ -27,7 +27,7 @@ BACK = timedelta(hours=1)
 
 @require_safe
 def attention(request: HttpRequest) -> HttpResponse:
-    """How many runs of one's own wait for a person, and what is new since a moment."""
+    """How many branches of one's own wait for a person, and what is new since a moment."""
     assert isinstance(request.user, User)
     now = timezone.now()
     asking = Branch.objects.filter(run__task__owner=request.user, state=State.NEEDS_HELP)
@@ -36,8 +36,7 @@ def attention(request: HttpRequest) -> HttpResponse:
         *(_of_branch(branch) for branch in asking.filter(state_since__gt=since).select_related("run__task")[:AT_MOST]),
         *(_of_run(run) for run in _ended(request.user, since)[:AT_MOST]),
     ]
-    waiting = asking.values("run").distinct().count()
-    return JsonResponse({"waiting": waiting, "news": news, "now": now.isoformat()})
+    return JsonResponse({"waiting": asking.count(), "news": news, "now": now.isoformat()})
 
 
 @require_POST
@@ -75,7 +74,8 @@ def _ended(person: User, since: datetime) -> Any:
 
 
 def _of_branch(branch: Branch) -> dict[str, str]:
-    return _news(branch.run, "help", branch.state_since, branch.question or branch.detail)
+    told = _news(branch.run, "help", branch.state_since, branch.question or branch.detail)
+    return {**told, "key": f"{branch.pk} {told['key']}", "url": notify.page_of(branch)}
 
 
 def _of_run(run: Run) -> dict[str, str]:

@@ -77,7 +77,7 @@ def page(request: HttpRequest, form: Preferences, *, status: int = 200, **more: 
         "days": Days(initial=dict(zip(("traces", "pictures"), removal.chosen_days(), strict=True))),
         "installed_days": (settings.TRACE_DAYS, settings.PICTURE_DAYS),
         "export_days": settings.EXPORT_DAYS,
-        "key_groups": GROUPS,
+        "key_groups": GROUPS.values(),
     }
     return render(request, "settings.html", {**context, **more}, status=status)
 

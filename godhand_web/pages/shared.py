@@ -19,8 +19,9 @@ from traces.export.base import Exporter
 from traces.export.registry import kinds
 from traces.models import Job, Remark, Share, Trace
 
-from .. import passes, throttle
+from .. import audit, passes, throttle
 from ..access import share_for
+from ..models import User
 from . import exports
 from . import trace_answers as answers
 from . import trace_files as files
@@ -68,6 +69,8 @@ def enter(request: HttpRequest, share_token: str) -> HttpResponseBase:
     response = redirect("shared", share.pk)
     if request.method == "GET":
         passes.give(response, share)
+        person = request.user if isinstance(request.user, User) else None
+        audit.write("opened a link", person=person, request=request, thing=("share", share.pk))
     return alone(response)
 
 

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from agents import api, lifecycle
 from agents.errors import AgentError, BadTask
 from agents.models import ENDED, Branch, Run
+from agents.notify import page_of
 from sandboxes.errors import SandboxError
 from sandboxes.models import State as MachineState
 
@@ -49,8 +50,8 @@ def living(run: Run) -> Iterable[Branch]:
     return run.branches.exclude(state__in=ENDED)
 
 
-def back_to(run: Run) -> HttpResponse:
-    return redirect("run", run.task_id, run.pk)
+def back_to(run: Run, branch: Branch | None = None) -> HttpResponse:
+    return redirect(page_of(branch)) if branch else redirect("run", run.task_id, run.pk)
 
 
 @require_POST
@@ -80,18 +81,18 @@ def _to_all(request: HttpRequest, task_id: str, run_id: str, verb: Callable[[Bra
 
 @require_POST
 def note(request: HttpRequest, task_id: str, run_id: str) -> HttpResponse:
-    """Also the answer to a question: a run that rests for one goes on."""
+    """To the branch that the page showed. Also the answer to its question: one that rests for it goes on."""
     run = changeable_run_or_404(request.user, task_id, run_id)
-    form, branches = SendNote(request.POST), list(living(run))
+    name = request.GET.get("branch", "")
+    form, branch = SendNote(request.POST), first_branch(run, name) if name else next(iter(living(run)), None)
     if not form.is_valid():
         messages.error(request, first_error(form))
-    elif not branches:
-        messages.error(request, "The run has ended, so nobody would hear it.")
+    elif branch is None or branch.ended:
+        messages.error(request, "It has ended, so nobody would hear it.")
     else:
-        for branch in branches:
-            lifecycle.add_note(branch, form.cleaned_data["text"], request.user)
+        lifecycle.add_note(branch, form.cleaned_data["text"], request.user)
         messages.success(request, "Sent. The agent hears it before its next step.")
-    return back_to(run)
+    return back_to(run, branch)
 
 
 @require_POST

@@ -8,10 +8,12 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Case, IntegerField, Value, When
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
 from agents.models import ENDED as RUN_ENDED
-from agents.models import Branch, Run
+from agents.models import Branch
+from agents.models import State as RunState
 from sandboxes import lease, thumbnails
 from sandboxes.models import Lease, Machine, State
 
@@ -19,6 +21,7 @@ from ..access import Person, machine_or_404, visible_machines, visible_runs
 from ..models import User
 from .cards import with_pictures
 from .machine_filters import SIZES, Wanted, chosen, offered
+from .run_cards import Card, cards, with_last_events
 
 KIOSK_TILES = 12
 KIOSK_SECONDS = 20
@@ -27,16 +30,16 @@ MOST_ASKED = 64
 
 @dataclass(frozen=True)
 class Tile:
-    """`thumbnail` names the picture of now, `picture` the last that was kept; `driver` is a person."""
+    """`thumbnail` names the picture of now; `card` tells what is being done there, `driver` is a person."""
 
     machine: Machine
     thumbnail: str = ""
-    run: Run | None = None
+    card: Card | None = None
     driver: str = ""
 
     @property
     def needs_help(self) -> bool:
-        return self.run is not None and self.run.state == "needs_help"
+        return self.card is not None and self.card.branch.state == RunState.NEEDS_HELP
 
 
 @require_safe
@@ -71,7 +74,8 @@ def fitting(tiles: int) -> tuple[int, int]:
 
 def page_of(request: HttpRequest, wanted: Wanted, size: int) -> Page[Any]:
     """Whoever needs help comes first, then those with a desktop, then whoever has been in its state the longest."""
-    asking = visible_runs(request.user).filter(state="needs_help").values("branches__machine")
+    visible = visible_runs(request.user)
+    asking = Branch.objects.filter(run__in=visible, state=RunState.NEEDS_HELP, machine__isnull=False).values("machine")
     rank = Case(
         When(pk__in=asking, then=Value(0)), When(state=State.READY, then=Value(1)), default=Value(2),
         output_field=IntegerField(),
@@ -86,16 +90,15 @@ def shown(person: Person, page: Page[Any]) -> dict[str, Any]:
 
 def tiles(person: Person, machines: Sequence[Machine]) -> list[Tile]:
     pictures = thumbnails.watch([machine.pk for machine in machines if machine.state == State.READY])
-    runs, drivers = runs_on(person, machines), drivers_of(machines)
-    return [Tile(each, pictures.get(each.pk, ""), runs.get(each.pk), drivers.get(each.pk, "")) for each in machines]
+    done, drivers = cards_on(person, [machine.pk for machine in machines]), drivers_of(machines)
+    return [Tile(each, pictures.get(each.pk, ""), done.get(each.pk), drivers.get(each.pk, "")) for each in machines]
 
 
-def runs_on(person: Person, machines: Sequence[Machine]) -> dict[str, Run]:
-    """What is being done on each, as far as the person may know."""
-    branches = Branch.objects.filter(machine__in=[each.pk for each in machines]).exclude(run__state__in=RUN_ENDED)
-    told = visible_runs(person).in_bulk(list(branches.values_list("run", flat=True)))
-    pairs = branches.values_list("machine", "run")
-    return {machine: told[run] for machine, run in pairs if machine and run in told}
+def cards_on(person: Person, ids: Sequence[str]) -> dict[str | None, Card]:
+    """What is being done on each of these machines, as far as the person may know."""
+    visible = Branch.objects.filter(run__in=visible_runs(person), machine__in=ids)
+    going = with_last_events(visible.exclude(state__in=RUN_ENDED)).order_by("created_at")
+    return {card.branch.machine_id: card for card in cards(person, going)}
 
 
 def drivers_of(machines: Sequence[Machine]) -> dict[str, str]:
@@ -107,10 +110,13 @@ def drivers_of(machines: Sequence[Machine]) -> dict[str, str]:
 
 @require_safe
 def pictures(request: HttpRequest) -> HttpResponse:
-    """The name of each one's newest picture; asking keeps them coming."""
+    """The name of each one's newest picture, and what is being done there; asking keeps them coming."""
     ids = request.GET.get("machines", "").split(",")[:MOST_ASKED]
-    seen = visible_machines(request.user).filter(pk__in=ids, state=State.READY).values_list("pk", flat=True)
-    return JsonResponse({"pictures": thumbnails.watch(list(seen))}, headers={"Cache-Control": "no-store"})
+    seen = list(visible_machines(request.user).filter(pk__in=ids, state=State.READY).values_list("pk", flat=True))
+    done = cards_on(request.user, seen).items()
+    doing = {machine: render_to_string("machines/_tile_doing.html", {"card": card}) for machine, card in done}
+    fresh = {"pictures": thumbnails.watch(seen), "doing": doing}
+    return JsonResponse(fresh, headers={"Cache-Control": "no-store"})
 
 
 @require_safe

@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from agents import giveback, lifecycle, runner, takeover
+from agents import giveback, lifecycle, runner, takeover, witness
 from agents.models import Branch, State, Takeover
 from agents.takeover import Stage
 from godhand_web.models import User
@@ -127,6 +127,41 @@ def test_it_gives_back_with_a_note_and_a_fresh_picture(
     assert step.data["text"].endswith("s, not recorded")
     assert step.before != step.after
     assert step.result["change"]["boxes"]
+    with machine.guest() as guest:
+        guest.restart_bash("person")
+
+
+def test_it_records_a_person_who_wants_it(
+    submit_to_claude: Submit, wire: WireServer, row: Machine, owner: User, machine: GvisorSandbox, settings: Any
+) -> None:
+    settings.MACHINE_HOST = row.host
+    branch = submit_to_claude()
+    wire.will(message(use("request_human", question="Help?")))
+    drive(branch)
+    assert takeover.take(row, owner, private=False) is Stage.YOURS
+    row.refresh_from_db()
+    machine.handle = row.handle
+    eyes = witness.Witness()
+    eyes.go_round()
+    with machine.desktop() as desktop, machine.guest() as guest:
+        before = desktop.version
+        guest.bash("zenity --info --text='A person was here' >/dev/null 2>&1 &", session="person")
+        desktop.wait_for_change(before, 20)
+    seen = Event.objects.filter(trace=branch.run.trace_id, kind="observation", actor="human")
+
+    def is_seen() -> bool:
+        eyes.go_round()
+        return seen.exists()
+
+    eventually(is_seen, 20)
+    step = seen.latest("seq")
+    assert step.data["text"] == "owner drives"
+    assert step.result["change"]["boxes"]
+    assert giveback.hand_back(row, owner, Takeover.Choice.STOP)
+    eyes.go_round()
+    drive(branch)
+    told = Event.objects.get(trace=branch.run.trace_id, kind="takeover", name__startswith="takeover ")
+    assert (told.data["recorded"], told.data["text"].endswith(" s")) == (True, True)
     with machine.guest() as guest:
         guest.restart_bash("person")
 

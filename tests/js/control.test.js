@@ -18,6 +18,7 @@ const verbs = (line) => line.acts.map((act) => act.verb);
 
 test("it says who drives", () => {
   assert.equal(chip(facts({ mode: "you" })).text, "You are driving");
+  assert.equal(chip(facts({ mode: "you", recorded: true })).text, "You are driving, recorded");
   assert.equal(chip(facts({ mode: "other", name: "ann" })).text, "ann is driving");
   assert.equal(chip(facts({ mode: "agent" })).text, "Agent is driving");
   assert.equal(chip(facts()).text, "You are watching");

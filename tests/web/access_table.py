@@ -41,6 +41,7 @@ MATRIX = {
     "snapshot_run": verb(CHANGED),
     "stop_run": form(CHANGED_PAGE, CHANGED),
     "run_again": verb(CHANGED),
+    "take_over_run": verb(CHANGED),
     "run_ticket": verb("login 404 403 200 200 200", role="drive"),
     "schedules": page(ALL),
     "preview_schedule": page(ALL, when="hourly", zone="UTC"),

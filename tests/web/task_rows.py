@@ -51,10 +51,20 @@ def run_in(owner: User, state: State, *, goal: str = GOAL, steps: int = 6, **mor
     return run
 
 
+def child_of(run: Run, state: State, name: str = "b1") -> Branch:
+    """Another branch of it in that state, with a machine of its own; its first goes on as it was."""
+    main = run.branches.get(parent=None)
+    kept = {"state": run.state, "ended_at": run.ended_at}
+    child = Branch.objects.create(run=run, name=name, parent=main)
+    settle(child, state, machine_of(child, state))
+    Run.objects.filter(pk=run.pk).update(**kept)
+    return child
+
+
 def machine_of(branch: Branch, state: State) -> Machine:
     now = MachineState.BOOTING if state == State.PROVISIONING else MachineState.READY
     made = Machine.objects.create(
-        name=f"{branch.run_id}-main",
+        name=f"{branch.run_id}-{branch.name}",
         owner=branch.run.task.owner,
         backend="gvisor",
         image="desktop",

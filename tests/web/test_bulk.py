@@ -1,11 +1,14 @@
 import pytest
 from django.test import Client
 
+from agents.models import State as RunState
+from agents.models import Wish
 from godhand_web.models import User
 from sandboxes import lifecycle
 from sandboxes.models import Event, Machine, State, Tag
 
 from .conftest import MachineOf
+from .task_rows import run_in
 
 pytestmark = pytest.mark.usefixtures("redis_url", "image")
 
@@ -60,6 +63,15 @@ def test_it_does_it_to_each_and_tells_what_came_of_it(
     assert [(each[0], each[1]) for each in asked] == [(task, fit.pk)]
     if verb != "snapshot":
         assert Event.objects.filter(machine=fit).latest("pk").text.endswith(", as owner asked")
+
+
+def test_it_pauses_the_agents_that_are_at_work(as_owner: Client, owner: User, machine_of: MachineOf) -> None:
+    branch, idle = run_in(owner, RunState.RUNNING, steps=1).branches.get(), machine_of(owner)
+    page = as_owner.post("/machines/bulk/", {"verb": "pause", "machine": [branch.machine_id, idle.pk]}).content.decode()
+    assert "Its agent pauses." in page
+    assert "No agent is at work there" in page
+    branch.refresh_from_db()
+    assert branch.wish == Wish.PAUSE
 
 
 def test_it_tags_many_at_once(as_owner: Client, owner: User, machine_of: MachineOf) -> None:

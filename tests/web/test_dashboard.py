@@ -1,15 +1,21 @@
 """The dashboard: what needs a person first, then what runs; and a first run that teaches."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 from redis import Redis
 
-from agents.models import State
+from agents import model_keys
+from agents.models import Branch, State, Takeover
 from godhand_web.models import User
+from sandboxes import lease
+from sandboxes.models import Lease
 from sandboxes.models import State as MachineState
 
 from .conftest import MachineOf
-from .task_rows import QUESTION, run_in
+from .task_rows import QUESTION, child_of, run_in
 
 pytestmark = pytest.mark.usefixtures("redis_url", "image")
 
@@ -24,6 +30,49 @@ def test_it_puts_first_what_needs_a_person(as_owner: Client, owner: User) -> Non
     text = page.content.decode()
     assert text.index(QUESTION) < text.index("Rename the scans") < text.index("Sort the mail")
     assert f'href="/tasks/{asks.task_id}/runs/{asks.pk}/"' in text
+
+
+def test_it_lists_a_branch_that_asks_while_others_of_its_run_go_on(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, State.RUNNING, goal="Read the invoices", steps=2)
+    child = child_of(run, State.NEEDS_HELP)
+    page = as_owner.get("/")
+    assert [card.branch for card in page.context["waiting"]] == [child]
+    assert [card.branch.name for card in page.context["running"]] == ["main"]
+    assert f'href="/tasks/{run.task_id}/runs/{run.pk}/?branch=b1"' in page.content.decode()
+
+
+def test_it_lists_a_run_that_rests_once_however_many_branches_it_has(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, State.PAUSED, steps=2)
+    child_of(run, State.PAUSED)
+    assert [card.branch.name for card in as_owner.get("/").context["waiting"]] == ["main"]
+
+
+def test_it_shows_the_branch_that_goes_on(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, State.RUNNING, steps=2)
+    child = child_of(run, State.RUNNING)
+    Branch.objects.filter(run=run, parent=None).update(state=State.FAILED)
+    assert [card.branch for card in as_owner.get("/").context["running"]] == [child]
+
+
+def test_it_warns_of_control_that_is_about_to_end(
+    as_owner: Client, owner: User, staff: User, machine_of: MachineOf
+) -> None:
+    run_in(owner, State.SUCCEEDED, steps=1)
+    soon, later = (timezone.now() + timedelta(seconds=seconds) for seconds in (40, 200))
+    ending, lasting, foreign = machine_of(owner), machine_of(owner), machine_of(owner)
+    for machine, person, expires in ((ending, owner, soon), (lasting, owner, later), (foreign, staff, soon)):
+        Lease.objects.create(machine=machine, holder=lease.holder_of(person), expires=expires)
+    page = as_owner.get("/")
+    assert [held.machine for held in page.context["expiring"]] == [ending]
+    assert "Go on driving" in page.content.decode()
+
+
+def test_it_begins_to_take_over_from_a_card(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, State.RUNNING, steps=2)
+    at = f"/tasks/{run.task_id}/runs/{run.pk}/"
+    assert f'action="{at}take/?branch=main"' in as_owner.get("/").content.decode()
+    assert as_owner.post(f"{at}take/?branch=main").headers["Location"] == at
+    assert Takeover.objects.get().person == owner
 
 
 def test_it_says_that_nothing_waits(as_owner: Client, owner: User) -> None:
@@ -70,6 +119,21 @@ def test_it_teaches_on_the_first_run(as_owner: Client, redis_url: str, monkeypat
     assert not found["machine workers"].ok
     assert "./godhand logs machines" in found["machine workers"].text
     assert not found["model key"].needed
+    assert "ffmpeg" in found
+
+
+def test_it_knows_keys_that_were_typed_into_the_settings(
+    as_owner: Client, staff: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in model_keys.names():
+        monkeypatch.delenv(name, raising=False)
+
+    def model_key() -> tuple[bool, str]:
+        return next((need.ok, need.text) for need in as_owner.get("/").context["needs"] if need.name == "model key")
+
+    assert not model_key()[0]
+    model_keys.keep("ANTHROPIC_API_KEY", "sk-ant-example", staff)
+    assert model_key() == (True, "there for Anthropic")
 
 
 def test_it_leaves_the_lesson_out_later(as_owner: Client, owner: User) -> None:

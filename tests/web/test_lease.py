@@ -18,6 +18,7 @@ from sandboxes import lease
 from sandboxes.errors import Taken
 from sandboxes.models import Event, Lease, Machine
 from sandboxes.publish import machine_group
+from traces.models import Event as Step
 
 from .conftest import MachineOf
 from .task_rows import run_in
@@ -176,6 +177,46 @@ def test_it_lets_nobody_else_in_while_one_is_taking_over(
     assert (told["mode"], told["name"], told["stage"]) == ("agent", "owner", "")
     act(owner, "withdraw")
     assert act(staff, "take")["stage"] == "finishing"
+
+
+def test_it_writes_into_the_trace_who_passed_control_to_whom(
+    act: Act, machine_row: Machine, owner: User, staff: User, settings: Any
+) -> None:
+    settings.TAKEOVER_SNAPSHOTS = False
+    branch = running(machine_row, owner)
+    taken(act, owner)
+    act(staff, "ask")
+    act(owner, "accept")
+    act(owner, "force")
+    told = Step.objects.filter(trace=branch.run.trace_id, kind="takeover", name="passed control").order_by("seq")
+    assert [(step.actor, step.data["who"], step.data["text"]) for step in told] == [
+        ("human", "staff", "owner gave control to staff"),
+        ("human", "owner", "owner took control from staff"),
+    ]
+
+
+def test_it_knows_the_screen_from_before_and_whether_it_records(
+    act: Act, machine_row: Machine, owner: User, stranger: User, settings: Any
+) -> None:
+    settings.TAKEOVER_SNAPSHOTS = False
+    running(machine_row, owner)
+    facts = taken(act, owner, record="1")
+    assert facts["recorded"]
+    assert not Takeover.objects.get().private
+    client = Client()
+    client.force_login(owner)
+    assert client.get(facts["before"]).headers["Content-Type"] == "image/webp"
+    client.force_login(stranger)
+    assert client.get(facts["before"]).status_code == 404
+
+
+def taken(act: Act, person: User, **fields: str) -> dict[str, Any]:
+    """From an agent that does not answer."""
+    act(person, "take", **fields)
+    Takeover.objects.update(asked_at=timezone.now() - timedelta(seconds=2))
+    facts = act(person, "take", interrupt="1", **fields)
+    assert facts["mode"] == "you"
+    return facts
 
 
 def running(machine: Machine, owner: User) -> Branch:

@@ -10,7 +10,7 @@ from redis.exceptions import ConnectionError as NoRedis
 from godhand_web import access
 from godhand_web.models import User
 from sandboxes.gate import tickets
-from sandboxes.models import Machine, Screenshot, State
+from sandboxes.models import Event, Machine, Screenshot, State
 
 from .conftest import MachineOf
 
@@ -22,6 +22,14 @@ def test_it_tells_the_way_to_the_desktop(as_owner: Client, owner: User, machine_
     page = as_owner.get(f"/machines/{machine.pk}/").content.decode()
     for stage in ("Queued", "Network and disk", "Booting", "Desktop ready"):
         assert stage in page
+
+
+def test_it_tells_its_story_where_there_are_no_logs_yet(as_owner: Client, owner: User, machine_of: MachineOf) -> None:
+    machine = machine_of(owner, State.BOOTING)
+    Event.objects.create(machine=machine, state=State.BOOTING, text="Its network is there")
+    page = as_owner.get(f"/machines/{machine.pk}/?tab=logs").content.decode()
+    assert "do not run yet" in page
+    assert "Its network is there" in page
 
 
 @pytest.mark.parametrize("state", [State.FAILED, State.LOST])

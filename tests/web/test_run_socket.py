@@ -15,8 +15,10 @@ from agents.models import Run, State
 from godhand_web import consumers, newest
 from godhand_web.asgi import application
 from godhand_web.models import User
+from sandboxes.models import Lease
+from sandboxes.publish import lease_changed
 
-from .task_rows import a_step, run_in
+from .task_rows import a_step, child_of, run_in
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_url", "image")]
 QUIET = 0.3
@@ -35,9 +37,9 @@ def cookie(owner: User) -> bytes:
 
 
 class Page(WebsocketCommunicator):
-    def __init__(self, run: Run, cookie: bytes) -> None:
+    def __init__(self, run: Run, cookie: bytes, query: str = "") -> None:
         headers = [(b"origin", b"http://localhost"), (b"host", b"localhost"), (b"cookie", cookie)]
-        super().__init__(application, f"/ws/runs/{run.pk}/", headers)
+        super().__init__(application, f"/ws/runs/{run.pk}/{query}", headers)
 
     async def shown(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(await self.receive_from(5))["shown"]
@@ -90,6 +92,22 @@ def test_it_draws_once_for_all_who_watch(run: Run, cookie: bytes, monkeypatch: p
 
     async_to_sync(watch)()
     assert 1 <= len(drawings) < 8
+
+
+def test_it_hears_who_drives_the_machine_of_the_branch_that_is_shown(run: Run, cookie: bytes) -> None:
+    child = child_of(run, State.RUNNING)
+    held = Lease.objects.create(machine=child.machine, holder="user:1")
+
+    async def watch() -> Any:
+        page = Page(run, cookie, "?branch=b1")
+        assert (await page.connect())[0]
+        await database_sync_to_async(lease_changed)(held)
+        hint = json.loads(await page.receive_from(5))
+        await page.disconnect()
+        return hint
+
+    hint = async_to_sync(watch)()
+    assert (hint["type"], hint["id"]) == ("lease.changed", child.machine_id)
 
 
 @pytest.mark.parametrize("gone", ["login", "right"])

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from agents import model_keys, vault
 from agents.models import Branch, State
+from agents.notify import page_of
 from agents.placeholders import Secrets
 from agents.providers import registry
 from agents.standing import ModelKey, Webhook
@@ -22,7 +23,7 @@ from tests.providers.wire.replies import text as said
 from traces.retention import Policy
 
 from .site import ROOT
-from .task_rows import run_in
+from .task_rows import child_of, run_in
 
 pytestmark = pytest.mark.usefixtures("redis_url", "image")
 
@@ -133,8 +134,19 @@ def test_it_tells_a_browser_who_waits_and_what_is_new(as_owner: Client, owner: U
     assert as_owner.get("/attention/", {"since": "yesterday"}).json()["waiting"] == 1
 
 
+def test_it_leads_to_the_branch_that_asks(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, State.RUNNING, steps=1)
+    child = child_of(run, State.NEEDS_HELP)
+    Branch.objects.filter(pk=child.pk).update(state_since=timezone.now())
+    since = (timezone.now() - timedelta(seconds=30)).isoformat()
+    found = as_owner.get("/attention/", {"since": since}).json()
+    assert (found["waiting"], [each["url"] for each in found["news"]]) == (1, [page_of(child)])
+    assert page_of(child) == f"/tasks/{run.task_id}/runs/{run.pk}/?branch=b1"
+
+
 def test_it_lists_every_key_that_a_page_has() -> None:
-    listed = {key for _, keys in GROUPS for pressed, _ in keys for key in (pressed, *pressed.split())}
+    lines = (line for group in GROUPS.values() for line in group.lines)
+    listed = {key for pressed, _ in lines for key in (pressed, *pressed.split())}
     arrows = {"ArrowLeft": "←", "ArrowRight": "→"}
     found = {
         key
@@ -142,3 +154,14 @@ def test_it_lists_every_key_that_a_page_has() -> None:
         for key in re.findall(r'data-key="([^"{]+)"', page.read_text())
     }
     assert {key for key in found if arrows.get(key, key) not in listed} == set()
+
+
+def test_it_lists_what_the_sheet_of_a_page_says(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, State.RUNNING, steps=1)
+    settings_page = as_owner.get("/settings/").content.decode()
+    sheets = {"run": f"/tasks/{run.task_id}/runs/{run.pk}/", "wall": "/machines/wall/"}
+    for group, address in sheets.items():
+        sheet = as_owner.get(address).content.decode().partition('<dialog id="keys"')[2]
+        for _, does in GROUPS[group].lines:
+            assert f"<dd>{does}</dd>" in sheet
+            assert f"<dd>{does}</dd>" in settings_page

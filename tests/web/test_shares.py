@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from godhand_web.models import User
+from godhand_web.models import AuditEntry, User
 from godhand_web.qr import square
 from godhand_web.urls import urlpatterns
 from traces import jobs, queries, shares
@@ -253,6 +253,8 @@ def test_it_counts_a_visitor_once(linked: Linked) -> None:
     Client().head(f"/s/{token}/")
     share.refresh_from_db()
     assert share.views == 1
+    (entry,) = AuditEntry.objects.filter(what="opened a link")
+    assert (entry.kind, entry.thing, entry.person) == ("share", share.pk, None)
 
 
 def test_it_opens_nothing_else(linked: Linked, trace: Trace, owner: User) -> None:

@@ -20,7 +20,7 @@ from sandboxes.models import Event, Machine
 from traces.events import Actor
 
 from .conftest import SnapshotOf
-from .task_rows import QUESTION, USAGE, deliver, machine_of, recorder_of, run_in, settle
+from .task_rows import QUESTION, USAGE, child_of, deliver, machine_of, recorder_of, run_in, settle
 
 pytestmark = pytest.mark.usefixtures("redis_url", "image")
 
@@ -142,6 +142,18 @@ def test_it_takes_an_answer_and_goes_on(as_owner: Client, owner: User) -> None:
     note = Note.objects.get(branch=branch)
     assert (note.text, note.author) == ("It is 123 456.", owner)
     assert "not heard yet" in text(as_owner, run)
+
+
+def test_it_gives_an_answer_to_the_branch_that_asked_alone(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, State.RUNNING, steps=1)
+    child = child_of(run, State.NEEDS_HELP)
+    page = text(as_owner, run, "?branch=b1")
+    assert "The agent of branch b1 asks" in page
+    assert f'action="{at(run, "note/")}?branch=b1"' in page
+    assert "Send a note to the agent of branch main" in text(as_owner, run)
+    answer = as_owner.post(at(run, "note/?branch=b1"), {"text": "It is 123 456."})
+    assert answer.headers["Location"] == at(run, "?branch=b1")
+    assert [note.branch for note in Note.objects.all()] == [child]
 
 
 @pytest.mark.parametrize(("words", "answer"), [("   ", "nothing to send"), ("x" * 10_001, "within 10000")])

@@ -14,7 +14,7 @@ from sandboxes import lease, thumbnails
 from sandboxes.models import Lease, Machine, State
 
 from .conftest import MachineOf
-from .task_rows import run_in
+from .task_rows import child_of, run_in
 
 pytestmark = pytest.mark.usefixtures("redis_url", "image", "thumbnail_of")
 PICTURE = b"RIFF....WEBP"
@@ -73,6 +73,26 @@ def test_it_shows_who_drives_what_is_done_and_who_needs_help_first(
     assert "Pay the invoice" in page
     assert page.count("chip human") == 1
     assert plain.name in page
+
+
+def test_it_says_what_is_done_for_how_long_and_how_far_it_is(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, RunState.RUNNING, steps=4, limits={"steps": 8})
+    machine = run.branches.get().machine_id
+    fresh = as_owner.get("/machines/wall/pictures/", {"machines": machine}).json()["doing"][machine]
+    for page in (as_owner.get("/machines/wall/").content.decode(), fresh):
+        assert as_owner.get("/").context["running"][0].doing.what in page
+        assert 'value="0.5"' in page
+        assert "data-elapsed" in page
+
+
+def test_it_marks_the_machine_of_the_branch_that_asks_and_no_other(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, RunState.RUNNING)
+    child = child_of(run, RunState.NEEDS_HELP)
+    tiles = as_owner.get("/machines/wall/").context["tiles"]
+    assert [(tile.machine, tile.needs_help) for tile in tiles] == [
+        (child.machine, True),
+        (run.branches.get(parent=None).machine, False),
+    ]
 
 
 def test_it_filters_sizes_and_turns_pages(

@@ -8,8 +8,8 @@ export function timeLeft(seconds) {
 }
 
 /** Icon, tone and words of the chip, for one whose connection is `live`. */
-export function chip({ mode, name }) {
-  if (mode === "you") return { icon: "hand", tone: "human", text: "You are driving" };
+export function chip({ mode, name, recorded }) {
+  if (mode === "you") return { icon: "hand", tone: "human", text: `You are driving${recorded ? ", recorded" : ""}` };
   if (mode === "other") return { icon: "hand", tone: "human", text: `${name} is driving` };
   if (mode === "agent") return { icon: "bot", tone: "run", text: "Agent is driving" };
   return { icon: "eye", tone: "run", text: "You are watching" };

@@ -3,6 +3,7 @@ import { clock } from "../lib/elapsed.js";
 import { isLeaveChord } from "../lib/keyguard.js";
 import { combination, keysymsOf } from "../lib/keysyms.js";
 import { Refused, post } from "../lib/post.js";
+import { BeforeAfter } from "../parts/beforeafter.js";
 import { Lease } from "../parts/lease.js";
 import { say, sayAll } from "../parts/toasts.js";
 import { Viewer } from "../parts/viewer.js";
@@ -13,6 +14,8 @@ const who = document.querySelector("[data-who]");
 // While one of these lasts, the last frame is still what the machine looks like.
 const KEEPS_FRAME = ["ready", "stopping", "stopped"];
 const AWAY = { connecting: "Connecting", waiting: "Not connected" };
+const differs = document.querySelector("[data-differs]");
+const beforeAfter = differs && new BeforeAfter(differs);
 const part = (name) => document.querySelector(`[data-${name}]`);
 
 let lease = null;
@@ -120,7 +123,10 @@ function openHandback() {
   const dialog = document.getElementById("handback");
   if (dialog.open) return;
   viewer.letGo();
-  dialog.querySelector("[data-may-branch]").hidden = !lease.facts.may_branch;
+  const { may_branch: mayBranch, recorded, before } = lease.facts;
+  dialog.querySelector("[data-may-branch]").hidden = !mayBranch;
+  for (const line of dialog.querySelectorAll("[data-recorded]")) line.hidden = line.dataset.recorded !== (recorded ? "yes" : "no");
+  beforeAfter.open(before, viewer.picture());
   dialog.showModal();
 }
 

@@ -1,4 +1,5 @@
-import { counted, fresh } from "../lib/news.js";
+import { bell, counted, fresh } from "../lib/news.js";
+import { say } from "./toasts.js";
 
 const FIRST = 500;
 const EVERY = 15000;
@@ -24,11 +25,25 @@ function tell(each) {
   });
 }
 
-/** How many wait for this person is in the title of every page; the browser tells what is new, if that was asked for. */
+function ring(waiting) {
+  const place = document.querySelector("[data-bell]");
+  if (!place) return;
+  const count = place.querySelector("[data-bell-count]");
+  count.hidden = !waiting;
+  count.textContent = waiting;
+  place.title = bell(waiting);
+  place.setAttribute("aria-label", bell(waiting));
+}
+
+/**
+ * How many wait for this person is in the title of every page and on its bell, and one more is announced at once; the
+ * browser tells what is new, if that was asked for.
+ */
 export function installAttention() {
   const { attention, notify } = document.body.dataset;
   if (!attention) return;
   const wanted = (notify ?? "").split(" ").filter(Boolean);
+  let before = Infinity;
 
   async function look() {
     let found;
@@ -41,6 +56,12 @@ export function installAttention() {
       return;
     }
     document.title = counted(document.title, found.waiting);
+    ring(found.waiting);
+    if (found.waiting > before) {
+      const asks = found.news.find(({ kind }) => kind === "help");
+      say(asks ? `${WORDS.help}: ${asks.title}` : `${WORDS.help}.`, "warning");
+    }
+    before = found.waiting;
     if (wanted.length && globalThis.Notification?.permission === "granted") {
       const known = told();
       const news = fresh(found.news, wanted, known);

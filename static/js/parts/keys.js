@@ -1,10 +1,12 @@
 import { mayAct } from "../lib/keyguard.js";
 import { Sequence } from "../lib/sequence.js";
 
+/** What the page itself has for it comes before what is around every page. */
 function byKey(name) {
-  return [...document.querySelectorAll("[data-key]")].find(
+  const found = [...document.querySelectorAll("[data-key]")].filter(
     (element) => element.dataset.key === name && ("anywhere" in element.dataset || element.checkVisibility()),
   );
+  return found.find((element) => element.closest("main")) ?? found[0];
 }
 
 /** Every `data-key` element acts on its key, as if it had been clicked, and a field gets the cursor; `?` opens the sheet. */

@@ -70,9 +70,13 @@ export class Lease {
   /** Again and again until it is there: each call takes it one step further. */
   async take(fields = {}) {
     this.waitedSince ??= Date.now();
-    const went = await this.act("take", fields);
+    const went = await this.act("take", this.#isPrivate() ? fields : { ...fields, record: 1 });
     if (went && this.facts.stage) this.timer = setTimeout(() => this.take(), AGAIN);
     else this.waitedSince = null;
+  }
+
+  #isPrivate() {
+    return this.root.querySelector("[data-private] input")?.checked ?? true;
   }
 
   async withdraw() {
@@ -101,6 +105,8 @@ export class Lease {
   }
 
   #paintOffer(offered) {
+    const asked = this.root.querySelector("[data-private]");
+    if (asked) asked.hidden = offered?.verb !== "take" || !this.facts.agent;
     const button = this.root.querySelector("[data-drive]");
     if (!button) return;
     button.hidden = !offered;

@@ -1,6 +1,6 @@
 const EVERY = 2000;
 
-/** Keeps the pictures of tiles fresh while somebody looks: asks which are new, and loads those. */
+/** Keeps tiles fresh while somebody looks: asks which pictures are new, loads those, and says what is being done. */
 export class Pictures {
   constructor(told) {
     this.told = told;
@@ -39,14 +39,24 @@ export class Pictures {
     try {
       const response = await fetch(address, { cache: "no-store" });
       if (!response.ok || response.redirected) throw new Error(`answered with ${response.status}`);
-      const { pictures } = await response.json();
-      for (const tile of tiles) if (pictures[tile.dataset.tile]) show(tile, pictures[tile.dataset.tile]);
+      const { pictures, doing } = await response.json();
+      for (const tile of tiles) {
+        const id = tile.dataset.tile;
+        if (pictures[id]) show(tile, pictures[id]);
+        if (doing[id]) tell(tile, doing[id]);
+      }
       this.asOf = new Date();
       this.told(true, this.asOf);
     } catch {
       this.told(false, this.asOf);
     }
   }
+}
+
+function tell(tile, html) {
+  const place = tile.querySelector("[data-doing]");
+  const fresh = new DOMParser().parseFromString(html, "text/html").body;
+  place?.replaceChildren(...document.adoptNode(fresh).childNodes);
 }
 
 /** The new picture takes the old one's place when it is there, so that a tile is never empty. */

@@ -20,6 +20,6 @@ async function choose(form, theme) {
     await post(form.action, { theme, next: "/healthz" });
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    say("The theme is not remembered: the server does not answer.", "warning");
+    say("The theme is not remembered: the server does not answer.", "error");
   }
 }

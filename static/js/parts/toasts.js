@@ -5,10 +5,13 @@ function lifetime(toast) {
   if (!toast.matches(".error, .warning")) setTimeout(() => toast.remove(), STAY);
 }
 
-/** Shows and announces one sentence. The same sentence is not said twice at once, unless it has become serious. */
+/**
+ * Shows and announces one sentence; a warning, such as that control is lost or an agent asks, at once. The same sentence
+ * is not said twice at once, unless it has become serious.
+ */
 export function say(text, tone = "info") {
-  const place = document.getElementById("toasts");
-  const same = [...place.children].find((toast) => toast.textContent.trim() === text);
+  const place = document.getElementById(tone === "warning" ? "alerts" : "toasts");
+  const same = [...document.querySelectorAll(".toast")].find((toast) => toast.textContent.trim() === text);
   if (same?.classList.contains(tone)) return;
   same?.remove();
   const toast = document.getElementById("toast").content.firstElementChild.cloneNode(true);
@@ -27,8 +30,8 @@ export function sayAll(page) {
 }
 
 export function installToasts() {
-  document.querySelectorAll("#toasts .toast").forEach(lifetime);
-  document.getElementById("toasts").addEventListener("click", (event) => {
+  document.querySelectorAll(".toast").forEach(lifetime);
+  document.querySelector(".toasts").addEventListener("click", (event) => {
     event.target.closest("[data-dismiss]")?.closest(".toast").remove();
   });
 }

@@ -58,6 +58,14 @@ export class Viewer {
     if (this.phase === "live" && this.driving) this.rfb.focus({ preventScroll: true });
   }
 
+  /** A copy of what the desktop shows, or null. */
+  picture() {
+    if (this.phase !== "live") return null;
+    const copy = document.createElement("canvas");
+    this.#copyTo(copy);
+    return copy;
+  }
+
   #hold() {
     this.rfb.viewOnly = !this.driving;
     this.rfb.focusOnClick = this.driving;
@@ -152,11 +160,15 @@ export class Viewer {
 
   #freeze() {
     if (this.phase !== "live") return;
-    const canvas = this.screen.querySelector("canvas");
-    this.frozen.width = canvas.width;
-    this.frozen.height = canvas.height;
-    this.frozen.getContext("2d").drawImage(canvas, 0, 0);
+    this.#copyTo(this.frozen);
     this.frozen.hidden = false;
     this.frozenAt = new Date();
+  }
+
+  #copyTo(copy) {
+    const canvas = this.screen.querySelector("canvas");
+    copy.width = canvas.width;
+    copy.height = canvas.height;
+    copy.getContext("2d").drawImage(canvas, 0, 0);
   }
 }
