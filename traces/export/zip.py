@@ -7,9 +7,12 @@ from ..bundle import BLOBS, EVENTS, PAGE, BundleWriter, blob_name, encoded
 from ..bundled import line_of
 from ..payloads import Sha256
 from .base import Exporter, Material, Progress, Size
+from .html import FRAME
 from .html_small import SmallHtmlExporter
 from .naming import branch_names
 from .trajectories import trajectory
+
+ZIPPED_FRAME = 230_000
 
 
 class ZipExporter(Exporter):
@@ -24,7 +27,8 @@ class ZipExporter(Exporter):
 
     @classmethod
     def estimate(cls, size: Size) -> int:
-        page = SmallHtmlExporter.estimate(size) * 3 // 4 if SmallHtmlExporter.holds(size.steps) else 0
+        inside = SmallHtmlExporter.estimate(size) - FRAME
+        page = ZIPPED_FRAME + inside * 3 // 4 if SmallHtmlExporter.holds(size.steps) else 0
         return size.picture_bytes + size.other_bytes + 600 * size.steps + page
 
     def write(self, material: Material, out: Path, progress: Progress) -> None:
