@@ -6,16 +6,18 @@ events.jsonl              one event per line, in order
 blobs.jsonl               one blob per line: its SHA-256, which is also its name, with size and type
 blobs/<sha256>.<suffix>   pictures and files, stored as they are
 atif/<branch>.json        each branch once more, for other programs
+index.html                the page of the trace with small pictures, for people
 """
 
 import hashlib
+import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TypedDict
+from typing import IO, Any, TypedDict
 
 from .blobs import CHUNK, SUFFIXES
 from .events import VERSION
@@ -24,8 +26,9 @@ from .payloads import Json
 
 FORMAT = "godhand-trace"
 MANIFEST, TRACE, EVENTS, BLOBS = "manifest.json", "trace.json", "events.jsonl", "blobs.jsonl"
+PAGE = "index.html"
 
-Line = Callable[[Json], None]
+Line = Callable[[Json], object]
 
 
 class Header(TypedDict):
@@ -76,16 +79,20 @@ class BundleWriter:
 
     @contextmanager
     def lines(self, name: str) -> Iterator[Line]:
-        digest = hashlib.sha256()
+        with self._hashed(name) as file:
+            yield lambda value: file.write(encoded(value) + b"\n")
+
+    @contextmanager
+    def page(self, name: str) -> Iterator[IO[str]]:
+        with self._hashed(name) as file, io.TextIOWrapper(file, encoding="utf-8") as out:
+            yield out
+
+    @contextmanager
+    def _hashed(self, name: str) -> Iterator["Hashed"]:
         with self._zip.open(self._info(name, zipfile.ZIP_DEFLATED), "w", force_zip64=True) as file:
-
-            def add(value: Json) -> None:
-                line = encoded(value) + b"\n"
-                digest.update(line)
-                file.write(line)
-
-            yield add
-        self._hashes[name] = digest.hexdigest()
+            hashed = Hashed(file)
+            yield hashed
+        self._hashes[name] = hashed.digest.hexdigest()
 
     def blob(self, held: Held) -> BlobLine:
         """Raises Damaged."""
@@ -106,6 +113,21 @@ class BundleWriter:
         info.compress_type = compression
         info.external_attr = 0o644 << 16
         return info
+
+
+class Hashed(io.BufferedIOBase):
+    """Knows the hash of what was written through it."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.digest = hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.digest.update(data)
+        return self._file.write(data)
 
 
 def encoded(value: Json) -> bytes:

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from traces.events import Actor, Kind, Recorded
-from traces.models import Blob, Event, Remark
+from traces.models import Blob, Event, Remark, ScreenText
 from traces.outline import backwards, stretches
 from traces.payloads import Json, Sha256
 from traces.screens import screen_text
@@ -132,14 +132,25 @@ class Details:
 
     @property
     def call(self) -> str:
-        shown = {"asked": self.event.data, "done": self.event.act} if self.event.act else self.event.data
-        return pretty(shown)
+        data = self.event.data
+        if self.event.kind == Kind.POLICY:
+            meant = Event.objects.filter(pk=data.get("action")).values_list("seq", flat=True).first()
+            data = {**data, "action": meant}
+        return pretty({"asked": data, "done": self.event.act} if self.event.act else data)
 
     @property
     def words(self) -> str:
         """What was read on the screen after the step."""
-        read = screen_text(self.card.after) if self.card.after else None
-        return read.text if read else ""
+        return self._read.text if self._read else ""
+
+    @property
+    def spots(self) -> list[list[int]]:
+        """Where it was read: x, y, width and height of each."""
+        return [list(spot[1:]) for spot in self._read.spots] if self._read else []
+
+    @cached_property
+    def _read(self) -> ScreenText | None:
+        return screen_text(self.card.after) if self.card.after else None
 
     @cached_property
     def files(self) -> list[Handed]:

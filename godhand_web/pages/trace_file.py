@@ -156,11 +156,11 @@ class FileWriter:
             "style": style,
             "sprite": inlining.sprite(SPRITE),
             "small": self.small,
-            "made_at": timezone.now(),
         }
         page = self._text("traces/file.html", context)
         self.out.write(PICTURE.sub(lambda found: f'"{self._picture(Sha256(found[1]))}"', page))
-        self._put("trace-packed", base64.b64encode(gzip.compress(json.dumps(self._rest()).encode(), 6)).decode())
+        rest = gzip.compress(json.dumps(self._rest()).encode(), 6, mtime=0)
+        self._put("trace-packed", base64.b64encode(rest).decode())
         self._put_pictures()
         self._put_sheets()
         self._put_files()
@@ -245,7 +245,7 @@ class FileWriter:
 
     def _text(self, template: str, context: dict[str, Any]) -> str:
         whole = render_to_string(template, context).encode("utf-8", "replace").decode()
-        return whole.replace(f"{static(SPRITE)}#", "#")
+        return whole.replace(f"{static(SPRITE)}#", "#").replace(self.trace.pk, self.material.facts.id)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from traces.material import StoredMaterial
 from traces.models import Trace
 
 IN_PAGE = re.compile(rb"data:image/\w+;base64,([A-Za-z0-9+/=]+)")
-PICTURES = (".webp", ".png", ".jpg")
+PICTURES = (".webp", ".png", ".jpg", ".gif")
 MOST = 60
 BLOCK, NOISE, AROUND = 8, 6, 24
 """Letters change the mean colour of a block of 8×8 pixels by 20 and more, and a film's noise by 2."""
@@ -51,7 +51,7 @@ def parts(path: Path) -> Iterator[tuple[str, bytes]]:
 
 def pictures_in(path: Path) -> set[bytes]:
     """As PNG, so that what looks the same counts once."""
-    if path.suffix == ".mp4":
+    if path.suffix in (".mp4", ".webm"):
         return set(frames_of(path))
     found = [data for name, data in parts(path) if name.endswith(PICTURES)]
     found += [base64.b64decode(data) for _, page in parts(path) for data in IN_PAGE.findall(page)]

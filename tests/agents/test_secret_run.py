@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 
 from agents import lifecycle
 from agents.likeness import Likeness
@@ -43,7 +44,13 @@ def log() -> Iterator[io.StringIO]:
 
 
 @pytest.fixture
-def ran(submit_to_claude: Submit, wire: WireServer, log: io.StringIO) -> Branch:
+def before() -> set[Path]:
+    """What other tests have left."""
+    return stored_files()
+
+
+@pytest.fixture
+def ran(submit_to_claude: Submit, wire: WireServer, log: io.StringIO, before: set[Path]) -> Branch:
     """A run in which it goes everywhere."""
     branch = submit_to_claude(
         f"Log in with {SECRET}.",
@@ -59,7 +66,7 @@ def ran(submit_to_claude: Submit, wire: WireServer, log: io.StringIO) -> Branch:
         ),
         message(use("bash", command=f"echo {{{{password}}}}; echo -n {SECRET} | base64")),
         message(use("bash", command=f"echo 'http://localhost/?p={quote(SECRET)}'; cat /nope/{SECRET}")),
-        message(use("files", verb="create", path=f"{SECRET}.txt", content="hello")),
+        message(use("files", verb="create", path=f"{SECRET}.txt", content=f"It is {SECRET}.")),
         message(use("deliver", path=f"{SECRET}.txt", title=f"With {SECRET}")),
         message(use("fly", to=SECRET), use("done", summary=f"Typed {SECRET}.")),
         message(use("done", summary=f"Typed {SECRET}.")),
@@ -70,7 +77,7 @@ def ran(submit_to_claude: Submit, wire: WireServer, log: io.StringIO) -> Branch:
 
 
 def test_it_stores_and_tells_no_secret(
-    ran: Branch, machine: GvisorSandbox, wire: WireServer, log: io.StringIO, tmp_path: Path
+    ran: Branch, machine: GvisorSandbox, wire: WireServer, log: io.StringIO, tmp_path: Path, before: set[Path]
 ) -> None:
     assert ran.state == State.SUCCEEDED, ran.detail
     assert machine.exec(["cat", "/tmp/typed"]).stdout.decode().strip() == SECRET
@@ -81,13 +88,15 @@ def test_it_stores_and_tells_no_secret(
     assert "{{password}}" in Task.objects.get().goal
     assert Document.objects.get().name == "{{password}}.txt"
     assert [event.act["text"] for event in Event.objects.filter(name="type")] == ["{{password}}"]
+    telling = [path for path in stored_files() - before if any(form.encode() in path.read_bytes() for form in FORMS)]
+    assert [path.stem for path in telling] == [Document.objects.get().sha256], "only what was handed over is as it was"
     shown, read = pictures(), Reader()
     assert len(shown) > 4
     lines = list(chain.from_iterable(map(read, shown)))
     assert [line for line in lines if Likeness(SECRET).spans_in(line)] == []
     assert any("Your password" in line for line in lines), "nothing was read at all"
     made = exported(ran.run.trace, tmp_path)
-    assert {"zip", "html", "atif", "osworld", "mp4"} <= set(made)
+    assert {"zip", "html", "atif", "osworld", "mp4", "webm", "gif"} <= set(made)
     for path in made.values():
         for name, data in parts(path):
             assert [form for form in FORMS if form in name or form.encode() in data] == [], path.name
@@ -98,6 +107,11 @@ def test_it_stores_and_tells_no_secret(
 def everything() -> str:
     """Every row of every table."""
     return repr([list(model._default_manager.values()) for model in apps.get_models()])
+
+
+def stored_files() -> set[Path]:
+    """All on the disk, of whatever kind, whether a table names them or not."""
+    return {path for path in (settings.HOST.home / "blobs").rglob("*") if path.is_file()}
 
 
 def pictures() -> list[bytes]:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import groupby, pairwise, permutations
 from struct import pack
+from typing import Any, cast
 
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from agents.workplace import Workplace
 from sandboxes.actions import Hold, Move
 from sandboxes.backends.gvisor import GvisorSandbox
 from sandboxes.display.desktop import Desktop
@@ -138,10 +140,14 @@ def act(machine: GvisorSandbox, gate: RunningGate, over: threading.Event) -> Non
                 desktop.perform(Move(120 + PLACES["agent"] + step % 40, ROW))
 
 
-def guarded(machine: GvisorSandbox, gate: RunningGate) -> Desktop:
+def fenced(machine: GvisorSandbox, gate: RunningGate) -> GvisorSandbox:
     mine = GvisorSandbox.attach(machine.handle)
     mine.guard = lambda: gate.fence.passing("agent")
-    return mine.desktop()
+    return mine
+
+
+def guarded(machine: GvisorSandbox, gate: RunningGate) -> Desktop:
+    return fenced(machine, gate).desktop()
 
 
 def test_it_refuses_an_agent_in_the_middle_of_an_action(gate: RunningGate, machine: GvisorSandbox) -> None:
@@ -154,3 +160,15 @@ def test_it_refuses_an_agent_in_the_middle_of_an_action(gate: RunningGate, machi
     assert time.monotonic() - began < 30
     desktop.close()
     taker.join()
+
+
+def test_it_shows_an_agent_nothing_while_a_person_drives(gate: RunningGate, machine: GvisorSandbox) -> None:
+    place = Workplace(fenced(machine, gate), cast(Any, None))
+    gate.give("agent")
+    assert place.look().size == (1280, 800)
+    gate.give("user:7")
+    with pytest.raises(Taken):
+        place.look()
+    gate.give("agent")
+    assert place.look().size == (1280, 800)
+    place.leave()

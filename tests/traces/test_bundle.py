@@ -88,6 +88,17 @@ def test_it_stores_pictures_without_compressing_them_again(bundle: Path) -> None
         assert {"atif/main.json", "atif/b1.json"} <= set(archive.namelist())
 
 
+def test_it_has_a_page_for_people_which_no_import_reads(
+    bundle: Path, owner: User, elsewhere: BlobStore, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(bundle) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    assert "Pivot the sheet" in files["index.html"].decode()
+    files["index.html"] = b"<script>alert(1)</script>"
+    copy = take_in(written(files, tmp_path / "other.zip"), owner, Silent(), elsewhere)
+    assert not copy.references.filter(blob__media_type="text/html").exists()
+
+
 def test_it_takes_a_branch_or_a_part(told: Trace, store: BlobStore, owner: User, tmp_path: Path) -> None:
     branch = take_in(export(told, store, tmp_path / "a.zip", Scope("b1")), owner, Silent(), store)
     assert set(Event.objects.filter(trace=branch).values_list("branch", flat=True)) == {"main", "b1"}

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from typing import Any
 
 import django
 
@@ -37,6 +38,14 @@ def run_on(made: Machine) -> dict[str, str]:
     return {"run": run.pk, "task": run.task_id}
 
 
+def plan(run_id: str, x: int, y: int) -> int:
+    """The agent is about to click there."""
+    call: Any = {"id": "next", "name": "left_click", "input": {"coordinate": [x, y]}, "toolset": "computer"}
+    told = {"text": "", "reasoning": "", "usage": task_rows.USAGE, "cost": 0, "provider": "scripted", "model": "Chart"}
+    recorder = task_rows.recorder_of(Branch.objects.get(run=run_id))
+    return int(recorder.reply(None, turn=9, calls=[call], **told).actions[0])
+
+
 def told(run_id: str) -> dict[str, object]:
     branch = Branch.objects.get(run=run_id)
     made = Takeover.objects.filter(branch=branch).latest("pk")
@@ -49,6 +58,8 @@ if __name__ == "__main__":
             print(json.dumps(machine(handle).pk))
         case ["run", machine_id]:
             print(json.dumps(run_on(Machine.objects.get(pk=machine_id))))
+        case ["plan", run_id, x, y]:
+            print(json.dumps(plan(run_id, int(x), int(y))))
         case ["told", run_id]:
             print(json.dumps(told(run_id)))
         case ["token", machine_id]:

@@ -14,6 +14,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "godhand_web.settings")
 django.setup()
 
 from django.conf import settings  # noqa: E402
+from django.template.loader import render_to_string  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.utils import timezone  # noqa: E402
 from PIL import Image, ImageDraw  # noqa: E402
@@ -143,6 +144,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["all"]:
             everything()
+        case ["error", name]:
+            print(render_to_string(f"{name}.html"))
         case ["traces"]:
             traces()
         case ["hostile", "begin"]:

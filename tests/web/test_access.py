@@ -25,6 +25,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import transaction
 from django.test import Client
+from django.urls import resolve
 
 from agents.models import Run, State, Task
 from godhand_web import gate
@@ -42,6 +43,7 @@ from traces.recorder import DatabaseRecorder
 from .access_addresses import address_of, client_of, everybody
 from .access_rows import PEOPLE
 from .access_table import MATRIX, SOCKETS, TICKETS
+from .axed import AXED
 from .conftest import MachineOf, SnapshotOf
 from .example import example_trace
 from .task_rows import run_in
@@ -112,8 +114,17 @@ def test_it_answers_everybody_as_the_table_says(
     assert name == "open_share" or what_is_there() == before, "looking changed something"
     found = [undone(client, at, row.send) for client in clients]
     assert dict(zip(PEOPLE, found, strict=True)) == dict(zip(PEOPLE, row.post.split(), strict=True)), "POST"
+    seen_by = next((client for client, word in zip(clients, row.get.split(), strict=True) if word == "200"), None)
+    if seen_by and shows_a_page(seen_by, at, row.ask):
+        assert resolve(at).url_name in AXED, "axe looks at this page in no test"
     if set(row.post.split()) - {"login", "405"}:
         assert refused_without_token(clients[0 if "login" in name else PEOPLE.index("owner")], at, row.send)
+
+
+def shows_a_page(client: Client, address: str, fields: Any) -> bool:
+    """A whole one, no part of one and no file."""
+    response = client.get(address, fields)
+    return not response.streaming and response.content.lstrip().startswith(b"<!doctype html>")
 
 
 def refused_without_token(client: Client, address: str, fields: Any) -> bool:

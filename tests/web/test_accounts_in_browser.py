@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from allauth.mfa.totp.internal import auth as totp
 from playwright.sync_api import Browser, Page, expect
 
 from .site import ROOT, Site
@@ -22,10 +23,12 @@ AUTHENTICATOR = {
     "isUserVerified": True,
     "automaticPresenceSimulation": True,
 }
+LINK = "/login/link/{link}/"
 PAGES = {
     "security": "/settings/security/",
-    "password": "/settings/security/password/",
+    "password": "/settings/security/password/new/",
     "app": "/settings/security/app/",
+    "new codes": "/settings/security/codes/new/",
     "passkey": "/settings/security/passkeys/new/",
     "people": "/settings/people/",
     "person": "/settings/people/{person}/",
@@ -58,6 +61,17 @@ def test_it_is_accessible_and_fits(browser: Browser, site: Site, accounts: dict[
         check(page)
 
 
+@needs_axe
+def test_its_link_to_log_in_is_accessible(browser: Browser, site: Site) -> None:
+    """The page goes on by itself; here the server answers that with nothing, so that it stays."""
+    with opened(browser, site, "/login/", who="") as page:
+        stays = lambda route: route.fulfill(status=204) if route.request.method == "POST" else route.continue_()  # noqa: E731
+        page.route("**/login/link/**", stays)
+        page.goto(site.url + LINK.format(**site.facts), wait_until="commit")
+        expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
+        check(page)
+
+
 def test_it_logs_in_with_a_passkey_and_uses_it_after_a_password(
     browser: Browser, site: Site, accounts: dict[str, Any]
 ) -> None:
@@ -70,6 +84,7 @@ def test_it_logs_in_with_a_passkey_and_uses_it_after_a_password(
         check(page)
         page.get_by_role("link", name="I have kept them").click()
         expect(page.get_by_text("Test key", exact=True)).to_be_visible()
+        look_at_removing(page, site)
         log_out(page)
         page.goto(f"{site.url}/login/?next=/images/")
         page.get_by_role("button", name="Log in with a passkey").click()
@@ -97,6 +112,30 @@ def prove(page: Page, site: Site) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Go on").press("Enter")
     expect(page.get_by_role("heading", name="Add a passkey")).to_be_visible()
+
+
+def look_at_removing(page: Page, site: Site) -> None:
+    """The passkey, the codes, and an app that is added for it."""
+    page.get_by_role("link", name="Remove").first.click()
+    expect(page.get_by_role("heading", name="Remove a passkey")).to_be_visible()
+    check(page)
+    page.goto(f"{site.url}/settings/security/codes/new/")
+    check(page)
+    page.goto(f"{site.url}/settings/security/app/")
+    secret = page.locator(".totp-key").inner_text().replace(" ", "")
+    page.get_by_label("Six digits").fill(code_of(secret))
+    page.get_by_role("button", name="Turn it on").press("Enter")
+    expect(page.get_by_role("button", name="Turn it on")).to_have_count(0)
+    page.goto(f"{site.url}/settings/security/app/remove/")
+    check(page)
+    page.get_by_role("button", name="Remove it").press("Enter")
+    page.wait_for_url(f"{site.url}/settings/security/")
+
+
+def code_of(secret: str) -> str:
+    """As an app would show it now."""
+    counter = next(iter(totp.yield_hotp_counters_from_time()))
+    return totp.format_hotp_value(totp.hotp_value(secret, counter))
 
 
 def log_out(page: Page) -> None:

@@ -10,6 +10,12 @@ from .site import Site
 from .test_pages_in_browser import check, needs_axe, opened
 
 Facts = dict[str, dict[str, str]]
+PAGES = (
+    "/traces/{trace}/branches/",
+    "/traces/{trace}/fork/?branch=main",
+    "/traces/{trace}/branches/delete/?branch=b3",
+    "/traces/{trace}/merge/?a=b3&b=b2&file=report.csv",
+)
 
 
 @pytest.fixture(scope="module")
@@ -76,12 +82,17 @@ def test_its_tree_offers_what_can_be_done_with_a_step(browser: Browser, site: Si
 
 
 @needs_axe
-@pytest.mark.parametrize(
-    "path",
-    ["branches/", "fork/?branch=main", "branches/delete/?branch=b3", "merge/?a=b3&b=b2&file=report.csv"],
-)
+@pytest.mark.parametrize("path", PAGES)
 def test_it_is_accessible_and_fits(browser: Browser, site: Site, runs: Facts, path: str) -> None:
-    with opened(browser, site, f"/traces/{runs['over']['trace']}/{path}") as page:
+    with opened(browser, site, path.format(**runs["over"])) as page:
+        check(page)
+
+
+@needs_axe
+def test_its_sheet_is_accessible_and_fits(browser: Browser, site: Site, runs: Facts) -> None:
+    with opened(browser, site, f"/traces/{runs['over']['trace']}/?branch=main") as page:
+        page.keyboard.press("r")
+        expect(page.locator("dialog.sheet")).to_be_visible()
         check(page)
 
 

@@ -7,6 +7,8 @@ from playwright.sync_api import Browser, Page, expect
 from .site import Site
 from .test_pages_in_browser import check, needs_axe, opened
 
+PAGES = ("/traces/{example}/compare/", "/traces/{example}/compare/?view=slider", "/traces/{single}/compare/")
+
 
 @pytest.fixture(scope="module")
 def traces(site: Site) -> dict[str, Any]:
@@ -22,9 +24,9 @@ def source(page: Page, side: str) -> str:
 
 
 @needs_axe
-@pytest.mark.parametrize("page_of", ["{example}/compare/", "{example}/compare/?view=slider", "{single}/compare/"])
-def test_it_is_accessible_and_fits(browser: Browser, site: Site, traces: dict[str, Any], page_of: str) -> None:
-    with opened(browser, site, f"/traces/{page_of.format(**traces)}", fresh=False) as page:
+@pytest.mark.parametrize("path", PAGES)
+def test_it_is_accessible_and_fits(browser: Browser, site: Site, traces: dict[str, Any], path: str) -> None:
+    with opened(browser, site, path.format(**traces), fresh=False) as page:
         check(page)
 
 

@@ -15,11 +15,12 @@ from django.urls import reverse
 
 from godhand_web.models import User
 from traces import jobs, tasks
-from traces.export.base import Silent
+from traces.export.base import Scope, Silent
 from traces.export.registry import kinds
 from traces.export.zip import ZipExporter
 from traces.material import StoredMaterial
 from traces.models import Job, JobState, Trace
+from traces.sizes import size_of
 
 from .example import example_trace
 
@@ -73,6 +74,12 @@ def test_it_is_smaller_for_a_branch_than_for_all(as_owner: Client, trace: Trace)
 
     assert sizes("?branch=main")[0] < sizes("")[0]
     assert sizes("?branch=main&first=2&last=2")[0] < sizes("?branch=main")[0]
+
+
+def test_it_says_about_how_large_a_bundle_becomes(trace: Trace, tmp_path: Path) -> None:
+    trace.refresh_from_db()
+    said = ZipExporter.estimate(size_of(trace, Scope(), ZipExporter))
+    assert 0.5 < said / len(bundle(trace, tmp_path / "a.zip")) < 2
 
 
 def test_it_exports_the_steps_that_were_counted(as_owner: Client, trace: Trace) -> None:

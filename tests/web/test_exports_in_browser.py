@@ -3,8 +3,10 @@
 import re
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,10 @@ from godhand_web import inlining
 from tests.guest.waiting import eventually
 
 from .site import ROOT, Site
-from .test_pages_in_browser import AUDIT, AXE, RULES, WATCH_POLICY, check, needs_axe
+from .test_pages_in_browser import AUDIT, AXE, COLOURS, RULES, WATCH_POLICY, check, needs_axe
 from .test_pages_in_browser import opened as visited
 
+PAGES = ("/traces/{example}/export/", "/traces/{empty}/export/", "/traces/{hostile}/export/", "/traces/import/")
 MADE = {"whole": ("example", "html"), "small": ("example", "html_small"), "hostile": ("hostile", "html")}
 DRAWN = "image => image.complete && image.naturalWidth"
 
@@ -151,9 +154,10 @@ def test_it_is_accessible(browser: Browser, files: dict[str, Path]) -> None:
         page = context.new_page()
         page.goto(files["whole"].as_uri())
         page.add_script_tag(path=AXE)
-        for width in (1440, 390):
+        for width, (theme, rules) in product((1440, 390), (("light", RULES), ("dark", COLOURS))):
             page.set_viewport_size({"width": width, "height": 844})
-            assert page.evaluate(AUDIT, RULES) == []
+            page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+            assert page.evaluate(AUDIT, rules) == []
             assert page.evaluate("document.documentElement.scrollWidth") <= width
     finally:
         context.close()
@@ -201,11 +205,14 @@ def test_it_imports_in_the_browser(browser: Browser, site: Site, known: dict[str
         page.get_by_role("link", name="Pivot the sales sheet").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Pivot the sales sheet by region")
         assert known["example"] not in page.url
+    zipfile.ZipFile(tmp_path / "a.zip").extract("index.html", tmp_path)
+    with opened(browser, tmp_path / "index.html") as page:
+        expect(page.get_by_role("treeitem").first).to_be_visible()
+        assert page.locator("[data-before]").evaluate(DRAWN) == 1280
 
 
 @needs_axe
-@pytest.mark.parametrize("path", ["/traces/{example}/export/", "/traces/{empty}/export/", "/traces/{hostile}/export/",
-                                  "/traces/import/"])  # fmt: skip
+@pytest.mark.parametrize("path", PAGES)
 def test_its_pages_are_accessible_and_fit(browser: Browser, site: Site, known: dict[str, Any], path: str) -> None:
     with visited(browser, site, path.format(**known), fresh=False) as page:
         check(page)

@@ -23,6 +23,11 @@ COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-tex
 AUDIT = """rules => axe.run(document, { ...rules, resultTypes: ["violations"], preload: false })
   .then(found => found.violations.map(rule => [rule.id, rule.nodes.map(node => node.html)]))"""
 STATES = ["queued", "booting", "ready", "stopping", "stopped", "destroying", "destroyed", "failed", "lost", "hostile"]
+GREETINGS = ("/login/", "/login/link/used/", "/nothing/")
+ERRORS = ("400", "403", "403_csrf", "500")
+PLACES = {"d": "/", "t": "/tasks/", "c": "/schedules/", "v": "/machines/", "r": "/traces/", "i": "/images/"}
+"""What follows after g."""
+
 PAGES = {
     "dashboard": "/",
     "machines": "/machines/",
@@ -33,6 +38,7 @@ PAGES = {
     "image": "/images/desktop/",
     "wall": "/machines/wall/",
     "kiosk": "/machines/wall/kiosk/",
+    "bulk of none": "/machines/bulk/?verb=stop",
     "bulk": "/machines/bulk/?verb=tag&machine={ready}&machine={lost}&machine={hostile}",
     "resources": "/machines/{ready}/?tab=resources",
     "logs": "/machines/{ready}/?tab=logs",
@@ -94,6 +100,7 @@ def check(page: Page) -> None:
         assert page.evaluate(AUDIT, rules) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width, "scrolls sideways"
     assert page.evaluate("broken") == []
+    page.set_viewport_size({"width": 1440, "height": 900})
 
 
 @needs_axe
@@ -122,10 +129,30 @@ def test_it_teaches_a_newcomer(browser: Browser, site: Site, path: str, lesson: 
 
 
 @needs_axe
-@pytest.mark.parametrize("path", ["/login/", "/login/link/used/", "/nothing/"])
+@pytest.mark.parametrize("path", GREETINGS)
 def test_it_greets_who_is_not_logged_in(browser: Browser, site: Site, path: str) -> None:
     with opened(browser, site, path, who="", fresh=False) as page:
         check(page)
+
+
+@needs_axe
+def test_it_says_accessibly_what_went_wrong(browser: Browser, site: Site) -> None:
+    with opened(browser, site, "/login/", who="", fresh=False) as page:
+        for name in ERRORS:
+            html = site.seed("error", name)
+            page.route("**/mistake/", lambda route: route.fulfill(body=html, content_type="text/html"))  # noqa: B023
+            page.goto(f"{site.url}/mistake/")
+            expect(page.locator(".code")).to_have_text(name[:3])
+            check(page)
+
+
+@needs_axe
+def test_its_sheet_of_keys_is_accessible(browser: Browser, site: Site) -> None:
+    for path in ("/machines/", f"/machines/{site.facts['machines']['ready']}/"):
+        with opened(browser, site, path, fresh=False) as page:
+            page.keyboard.press("?")
+            expect(page.get_by_role("dialog")).to_be_visible()
+            check(page)
 
 
 def test_it_shows_the_desktop_without_a_reload_once_it_is_there(browser: Browser, site: Site) -> None:
@@ -160,9 +187,10 @@ def test_it_obeys_keys_but_not_while_somebody_types(browser: Browser, site: Site
         page.keyboard.press("?")
         expect(page.get_by_role("dialog")).to_be_visible()
         page.keyboard.press("Escape")
-        page.keyboard.press("g")
-        page.keyboard.press("d")
-        page.wait_for_url(f"{site.url}/")
+        for key, path in PLACES.items():
+            page.keyboard.press("g")
+            page.keyboard.press(key)
+            page.wait_for_url(f"{site.url}{path}")
         page.keyboard.press("n")
         page.wait_for_url("**/tasks/new/")
         prompt = page.get_by_label("What should the agent do?")

@@ -24,6 +24,7 @@ PAGES = (
     "/settings/space/",
     "/traces/{example}/delete/",
 )
+SHARED = ("/shared/{share}/", "/shared/{share}/take/")
 
 
 @needs_axe
@@ -34,7 +35,7 @@ def test_it_is_accessible_and_fits(browser: Browser, site: Site, facts: dict[str
 
 
 @needs_axe
-@pytest.mark.parametrize("path", ["/s/{token}/", "/s/wrong/", "/shared/{share}/take/"])
+@pytest.mark.parametrize("path", ["/s/{token}/", "/s/wrong/", *SHARED])
 def test_it_greets_strangers(browser: Browser, site: Site, facts: dict[str, str], path: str) -> None:
     with opened(browser, site, f"/s/{facts['token']}/", who="") as page:
         page.goto(site.url + path.format(**facts))

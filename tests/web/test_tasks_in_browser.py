@@ -17,6 +17,9 @@ PAGES = {
     "running": "/tasks/{running}/",
     "provisioning": "/tasks/{provisioning}/",
     "needs help": "/tasks/{needs_help}/?tab=reasoning",
+    "paused": "/tasks/{paused}/",
+    "human control": "/tasks/{human_control}/",
+    "run": "/tasks/{many}/runs/{first_of_many}/",
     "failed": "/tasks/{failed}/?tab=details",
     "succeeded": "/tasks/{succeeded}/?tab=files",
     "several runs": "/tasks/{many}/",
@@ -25,6 +28,7 @@ PAGES = {
     "schedules": "/schedules/",
     "schedule": "/schedules/{schedule}/",
 }
+PHONE: Any = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 PASTE = """([name, type]) => {
   const files = new DataTransfer();
   files.items.add(new File(["pasted"], name, { type }));
@@ -55,7 +59,20 @@ def run_page(tasks: dict[str, list[str]], name: str) -> str:
 @pytest.mark.parametrize("name", PAGES)
 def test_it_is_accessible_and_fits(browser: Browser, site: Site, tasks: dict[str, list[str]], name: str) -> None:
     facts: dict[str, Any] = {kind: task for kind, (task, _) in tasks.items()}
-    with opened(browser, site, PAGES[name].format(run=tasks["running"][1], **facts), fresh=False) as page:
+    path = PAGES[name].format(run=tasks["running"][1], first_of_many=tasks["many"][1], **facts)
+    with opened(browser, site, path, fresh=False) as page:
+        check(page)
+
+
+@needs_axe
+def test_its_question_and_its_keys_are_accessible(browser: Browser, site: Site, tasks: dict[str, list[str]]) -> None:
+    with opened(browser, site, run_page(tasks, "running"), fresh=False) as page:
+        page.get_by_role("link", name="Stop", exact=True).click()
+        expect(page.get_by_role("dialog", name="Stop this run?")).to_be_visible()
+        check(page)
+        page.keyboard.press("Escape")
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
         check(page)
 
 
@@ -102,8 +119,37 @@ def test_it_pauses_by_key_and_takes_it_back(browser: Browser, site: Site, tasks:
         expect(page.get_by_role("button", name="Do not pause")).to_be_visible()
         page.keyboard.press("p")
         expect(page.locator("#pause")).to_be_visible()
+        page.keyboard.press("s")
+        expect(page.locator(".toast").last).to_contain_text("snapshot")
+        page.keyboard.press("f")
+        expect(page.locator("html")).to_have_class(re.compile("full"))
+        page.keyboard.press("f")
+        page.keyboard.press(".")
+        expect(page.locator(".toast").last).to_contain_text("One step further")
+        page.keyboard.press("p")
         page.keyboard.press("3")
         expect(page.get_by_role("heading", name="Given")).to_be_visible()
+
+
+def test_it_is_watched_paused_and_answered_on_a_phone(
+    browser: Browser, site: Site, tasks: dict[str, list[str]]
+) -> None:
+    with browser.new_context(**PHONE) as context:
+        context.add_cookies(site.cookies("ann"))
+        page = context.new_page()
+        page.goto(site.url + run_page(tasks, "running"))
+        expect(page.locator("[data-conn]")).to_have_attribute("data-state", "connected")
+        expect(page.locator("[data-viewer]")).to_be_in_viewport()
+        page.get_by_role("button", name="Pause").tap()
+        expect(page.get_by_role("button", name="Do not pause")).to_be_visible()
+        page.get_by_role("button", name="Do not pause").tap()
+        expect(page.locator("#pause")).to_be_visible()
+        page.goto(site.url + run_page(tasks, "hostile"))
+        answer = page.get_by_label("Your answer")
+        answer.tap()
+        answer.press_sequentially("It is 42.")
+        page.get_by_role("button", name="Answer").tap()
+        expect(page.get_by_text("not heard yet")).to_be_visible()
 
 
 def attach_everything(page: Page) -> None:

@@ -1,4 +1,4 @@
-"""The film of a trace, a window over it, and the menu of a step, in a real Chromium."""
+"""The film of a trace, a window over it, the menu of a step, and what is on its stage, in a real Chromium."""
 
 import json
 
@@ -45,6 +45,14 @@ def test_it_stays_in_a_window_that_is_dragged_over_the_film(browser: Browser, si
         press(page, "Escape", "Home")
         at(page, 1)
         expect(page.locator("[data-window]")).to_be_hidden()
+        page.get_by_role("button", name="Only some of the steps").click()
+        page.get_by_label("To step").fill("5")
+        page.get_by_label("To step").press("Enter")
+        expect(page.locator(".tile.out").first).to_be_attached()
+        page.mouse.dblclick(*middle(page, 3))
+        expect(page.locator("[data-window]")).to_be_hidden()
+        expect(page.locator(".tile.out")).to_have_count(0)
+        at(page, 3)
 
 
 def test_it_spaces_the_film_by_time(browser: Browser, site: Site, pivot: str) -> None:
@@ -81,3 +89,49 @@ def test_it_says_when_nothing_changed(browser: Browser, site: Site, pivot: str) 
         expect(page.get_by_text("Nothing changed")).to_be_visible()
         press(page, "a")
         expect(page.get_by_text("Nothing changed")).to_be_hidden()
+
+
+def test_it_shows_the_screen_in_any_size(browser: Browser, site: Site, pivot: str) -> None:
+    with opened(browser, site, f"/traces/{pivot}/") as page:
+        frame = page.locator("[data-frame]")
+        zoom = page.get_by_role("button", name="1:1")
+        zoom.click()
+        assert frame.evaluate("frame => frame.clientWidth") == 1280
+        zoom.click()
+        fits = frame.evaluate("frame => frame.clientWidth")
+        assert fits < 1280
+        page.locator("[data-stage]").hover()
+        page.keyboard.down("Control")
+        page.mouse.wheel(0, -100)
+        page.wait_for_function("wide => document.querySelector('[data-frame]').clientWidth > wide", arg=fits)
+        page.mouse.wheel(0, 100)
+        page.mouse.wheel(0, 100)
+        page.wait_for_function("wide => document.querySelector('[data-frame]').clientWidth === wide", arg=fits)
+        page.keyboard.up("Control")
+
+
+def test_it_shows_where_text_was_read(browser: Browser, site: Site, pivot: str) -> None:
+    with opened(browser, site, f"/traces/{pivot}/?branch=b1") as page:
+        press(page, "k", "k")
+        page.get_by_role("button", name="Text that was read").click()
+        spot = page.locator(".layer.read rect")
+        expect(spot).to_be_visible()
+        assert spot.get_attribute("x") == "420"
+        expect(page.locator("[data-frame]")).to_have_attribute("data-view", "after")
+        press(page, "k")
+        expect(spot).to_have_count(0)
+
+
+def test_it_copies_a_link_and_shows_its_keys(browser: Browser, site: Site, pivot: str) -> None:
+    with opened(browser, site, f"/traces/{pivot}/?step=6") as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        press(page, "c")
+        expect(page.locator(".toast")).to_contain_text("The link to this step is copied.")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied == f"{site.url}/traces/{pivot}/?step=6"
+        press(page, "?")
+        expect(page.get_by_role("dialog", name="Keyboard")).to_contain_text("Copy a link to this step")
+        press(page, "Escape", "j")
+        expect(page.get_by_role("dialog")).to_be_hidden()
+        page.goto(copied)
+        expect(page.locator(".tile a[aria-current]")).to_have_attribute("href", "?step=6")

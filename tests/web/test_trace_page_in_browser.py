@@ -9,6 +9,14 @@ from playwright.sync_api import Browser, Page, expect
 from .site import Site
 from .test_pages_in_browser import check, needs_axe, opened
 
+LIST = "/traces/"
+PAGES = (
+    "/traces/{pivot}/?branch=b1",
+    "/traces/{pivot}/?tab=files&view=slider",
+    "/traces/{hostile}/?tab=model",
+    "/traces/{running}/?tab=notes&all=1",
+)
+
 
 def seed(site: Site, *argv: str) -> str:
     return site.run("tests.web.trace_seed", *argv)
@@ -63,6 +71,8 @@ def test_it_changes_branches_by_keys(browser: Browser, site: Site, traces: dict[
         press(page, ".")
         at(page, 10)
         expect(page.locator("[data-body]")).to_contain_text("There is nothing there.")
+        press(page, "End", ",")
+        at(page, 10, 11)
         press(page, ",", "h", "h")
         at(page, 10, 12)
         press(page, "x", "l", "x")
@@ -139,8 +149,18 @@ def test_it_scrubs(browser: Browser, site: Site, traces: dict[str, str]) -> None
         at(page, 4)
         press(page, "k")
         at(page, 3)
+        peek = page.locator("[data-peek]")
+        expect(peek).to_contain_text("4 ·")
+        press(page, "Escape")
+        expect(peek).to_be_hidden()
+        press(page, "ArrowRight")
+        expect(peek).to_contain_text("4 ·")
+        scrubber.blur()
+        expect(peek).to_be_hidden()
         scrubber.hover()
-        expect(page.locator("[data-peek]")).to_be_visible()
+        expect(peek).to_be_visible()
+        press(page, "Escape")
+        expect(peek).to_be_hidden()
         page.locator(".tile a", has_text="8 ·").click()
         at(page, 8)
 
@@ -223,6 +243,11 @@ def test_it_keeps_notes_in_place(browser: Browser, site: Site, traces: dict[str,
         at(page, 12)
         page.get_by_role("button", name="Delete this note").click()
         expect(page.locator("[data-body]")).to_contain_text("Nobody has written anything")
+        press(page, "1")
+        page.locator(".node", has_text="before the edit").click(button="right")
+        page.get_by_role("menuitem", name="Label or note").click()
+        expect(page.get_by_label("Note about this step")).to_be_focused()
+        at(page, 9)
 
 
 def test_it_works_without_javascript(browser: Browser, site: Site, traces: dict[str, str]) -> None:
@@ -259,12 +284,9 @@ def test_it_shows_hostile_text_as_text(browser: Browser, site: Site, traces: dic
 
 
 @needs_axe
-@pytest.mark.parametrize(
-    "path", ["pivot/?branch=b1", "pivot/?tab=files&view=slider", "hostile/?tab=model", "running/?tab=notes&all=1"]
-)
+@pytest.mark.parametrize("path", PAGES)
 def test_it_is_accessible_and_fits(browser: Browser, site: Site, traces: dict[str, str], path: str) -> None:
-    name, _, query = path.partition("/")
-    with opened(browser, site, f"/traces/{traces[name]}/{query}", fresh=False) as page:
+    with opened(browser, site, path.format(**traces), fresh=False) as page:
         expect(page.locator(".tile a[aria-current]")).to_be_visible()
         check(page)
 
@@ -272,6 +294,6 @@ def test_it_is_accessible_and_fits(browser: Browser, site: Site, traces: dict[st
 @needs_axe
 @pytest.mark.parametrize(("who", "text"), [("ann", "Pivot the sales sheet"), ("newcomer", "Every run leaves a trace")])
 def test_it_lists_traces(browser: Browser, site: Site, traces: dict[str, str], who: str, text: str) -> None:
-    with opened(browser, site, "/traces/", who=who) as page:
+    with opened(browser, site, LIST, who=who) as page:
         expect(page.locator("main")).to_contain_text(text)
         check(page)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from .site import Site
-from .test_pages_in_browser import opened
+from .test_pages_in_browser import check, needs_axe, opened
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -19,6 +19,7 @@ def connected(page: Page) -> None:
     expect(page.locator("[data-conn]")).to_have_attribute("data-state", "connected")
 
 
+@needs_axe
 def test_it_is_used_by_keys_and_keeps_what_is_selected(browser: Browser, site: Site) -> None:
     booting = site.facts["machines"]["booting"]
     with opened(browser, site, "/machines/wall/") as page:
@@ -42,8 +43,22 @@ def test_it_is_used_by_keys_and_keeps_what_is_selected(browser: Browser, site: S
         page.get_by_label("Add").fill("from the wall")
         page.get_by_role("button", name="Tag 1 machine").click()
         expect(page.get_by_text("Its tags are changed.")).to_be_visible()
+        check(page)
         page.get_by_role("link", name="Back to the machines").click()
         page.wait_for_url("**/machines/wall/")
+
+
+def test_it_keeps_a_tile_live_and_opens_it_by_keys(browser: Browser, site: Site) -> None:
+    ready = site.facts["machines"]["ready"]
+    with opened(browser, site, "/machines/wall/") as page:
+        connected(page)
+        page.locator(f"#tile-{ready}").focus()
+        page.keyboard.press("p")
+        expect(page.locator(f"#pin-{ready}")).to_have_attribute("aria-pressed", "true")
+        page.keyboard.press("p")
+        expect(page.locator(f"#pin-{ready}")).to_have_attribute("aria-pressed", "false")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**/machines/{ready}/")
 
 
 def test_it_shows_new_pictures_until_it_is_paused(browser: Browser, site: Site) -> None:

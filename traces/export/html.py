@@ -22,19 +22,23 @@ class HtmlExporter(Exporter):
     small: ClassVar[bool] = False
 
     @classmethod
+    def holds(cls, steps: int) -> bool:
+        return cls.most_steps is None or steps <= cls.most_steps
+
+    @classmethod
     def estimate(cls, size: Size) -> int:
         return FRAME + STEP_BYTES * size.steps + size.picture_bytes * 4 // 3
 
     @classmethod
     def warning(cls, size: Size) -> str:
-        if cls.most_steps is not None and size.steps > cls.most_steps:
+        if not cls.holds(size.steps):
             return f"Holds {cls.most_steps} steps at most: choose a branch, or some of its steps."
         large = cls.estimate(size) > LARGE and not cls.small
         return "Files as large as this open slowly: take the small page instead." if large else ""
 
     def write(self, material: Material, out: Path, progress: Progress) -> None:
         steps = sum(1 for event in material.events() if event.name != "reply")
-        if self.most_steps is not None and steps > self.most_steps:
+        if not self.holds(steps):
             raise NotPossible(f"A page holds {self.most_steps} steps at most: choose a branch, or some of its steps.")
         with out.open("w", encoding="utf-8") as file:
             material.write_page(file, progress, small=self.small)

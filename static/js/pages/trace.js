@@ -38,7 +38,7 @@ function start() {
     remember();
   });
   const live = new Live(model, { film, tree, detail });
-  new Menu(model, { copy: copyLink });
+  new Menu(model, { copy: copyLink, note: (seq, branch) => note(model, detail, seq, branch) });
   const range = new Range(model, film);
   installPace(film, { remembered: kept("film"), remember: (pace) => keep("film", pace) });
   const commands = commandsOf({ model, stage, player, search, live, range });
@@ -89,6 +89,7 @@ function commandsOf({ model, stage, player, search, live, range }) {
     after: () => model.look({ view: "after" }),
     diff: () => model.look({ view: "diff" }),
     marks: () => stage.toggleMarks(),
+    text: () => stage.toggleText(),
     zoom: () => stage.scale(stage.zoom === 1 ? 0 : 1),
     full: () => toggleFull(),
     compare: () => compare(model),
@@ -127,6 +128,7 @@ function installClicks({ model, commands }) {
     ["a[data-view]", (element) => model.look({ view: element.dataset.view })],
     ["a[data-tab]", (element) => model.look({ tab: element.dataset.tab })],
     ["[data-marks]", () => commands.marks()],
+    ["[data-text]", () => commands.text()],
     ["[data-zoom]", () => commands.zoom()],
     ["[data-full]", () => commands.full()],
     ["[data-copy]", () => commands.copy()],
@@ -205,6 +207,13 @@ async function copyLink(seq) {
   } catch {
     tell(link.href);
   }
+}
+
+async function note(model, detail, seq, branch) {
+  await model.goTo(seq, branch);
+  model.look({ tab: "notes" });
+  await detail.paint();
+  document.getElementById("remark")?.focus();
 }
 
 function toggleFull(wanted) {

@@ -19,6 +19,10 @@ function swap(old, fresh) {
     const same = fresh.querySelector(`#${CSS.escape(field.id)}`);
     if (same && field.value !== field.defaultValue) same.value = field.value;
   }
+  for (const pick of old.querySelectorAll("input[type=radio][id]:checked")) {
+    const same = fresh.querySelector(`#${CSS.escape(pick.id)}`);
+    if (same && !pick.defaultChecked) same.checked = true;
+  }
   const places = scrolled.map(({ id, scrollLeft, scrollTop }) => [id, scrollLeft, scrollTop]);
   old.replaceWith(fresh);
   for (const [id, left, top] of places) document.getElementById(id)?.scrollTo(left, top);

@@ -31,13 +31,14 @@ export function icon(name) {
 export function drawLayers(svg, card, number) {
   const [width, height] = card?.size ?? [1280, 800];
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  const layers = Object.entries(card?.shapes ?? {}).map(([name, shapes]) => {
-    const group = document.createElementNS(SVG, "g");
-    group.setAttribute("class", `layer ${name}`);
-    group.append(...shapes.filter(([tag]) => SHAPES.has(tag)).map((shape) => drawn(shape, number)));
-    return group;
-  });
-  svg.replaceChildren(...layers);
+  svg.replaceChildren(...Object.entries(card?.shapes ?? {}).map(([name, shapes]) => layer(name, shapes, number)));
+}
+
+export function layer(name, shapes, number) {
+  const group = document.createElementNS(SVG, "g");
+  group.setAttribute("class", `layer ${name}`);
+  group.append(...shapes.filter(([tag]) => SHAPES.has(tag)).map((shape) => drawn(shape, number)));
+  return group;
 }
 
 function drawn([tag, attributes, text], number) {

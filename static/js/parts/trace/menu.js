@@ -7,8 +7,8 @@ import { find } from "./dom.js";
  * for those of the row. One with `data-needs` is there only for rows whose `data-has` names the same word.
  */
 export class Menu {
-  constructor(model, { copy }) {
-    Object.assign(this, { model, copy });
+  constructor(model, { copy, note }) {
+    Object.assign(this, { model, copy, note });
     this.panel = find("tree-panel");
     this.menu = find("menu");
     if (!this.menu || !model.source.grows) return;
@@ -29,7 +29,7 @@ export class Menu {
 
   open(row, x, y) {
     const words = { seq: row.dataset.seq, branch: row.dataset.in, has: (row.dataset.has ?? "").split(" ") };
-    for (const entry of this.menu.querySelectorAll("[data-to], [data-needs], [data-link-of]")) fill(entry, words);
+    for (const entry of this.menu.querySelectorAll("[data-to], [data-needs], [data-link-of], [data-note-of]")) fill(entry, words);
     this.row = row;
     this.menu.hidden = false;
     const { offsetWidth: width, offsetHeight: height } = this.menu;
@@ -93,17 +93,18 @@ export class Menu {
   }
 
   #chosen(event) {
-    const entry = event.target.closest("[data-link-of]");
+    const entry = event.target.closest("[data-link-of], [data-note-of]");
     if (!entry) return;
-    this.copy(entry.dataset.of);
     this.#leave();
+    if (entry.matches("[data-link-of]")) this.copy(entry.dataset.of);
+    else this.note(Number(entry.dataset.of), entry.dataset.branch);
   }
 }
 
 function fill(entry, { seq, branch, has }) {
-  const { to, needs, linkOf } = entry.dataset;
+  const { to, needs, linkOf, noteOf } = entry.dataset;
   if (needs) entry.hidden = !has.includes(needs);
-  if (linkOf) entry.dataset.of = seq;
+  if (linkOf || noteOf) Object.assign(entry.dataset, { of: seq, branch });
   if (!to) return;
   const address = to.replace("@seq", encodeURIComponent(seq)).replace("@branch", encodeURIComponent(branch));
   entry.setAttribute(entry.matches("form") ? "action" : "href", address);

@@ -14,9 +14,32 @@ export class Scrubber {
     for (const type of ["step", "cards", "path", "window"]) model.addEventListener(type, () => this.paint());
     for (const type of ["path", "window"]) model.addEventListener(type, () => this.paintTicks());
     new ResizeObserver(() => this.paintTicks()).observe(this.canvas);
-    this.range.addEventListener("pointermove", (event) => this.#preview(event));
-    this.range.addEventListener("pointerleave", () => (this.peek.hidden = true));
+    this.#installPeek();
     this.paint();
+  }
+
+  /** Under the pointer, and at the thumb for whoever comes by keyboard. Escape puts it away until one comes again. */
+  #installPeek() {
+    const { range, peek } = this;
+    range.addEventListener("pointermove", (event) => {
+      const box = range.getBoundingClientRect();
+      const share = Math.min(1, Math.max(0, (event.clientX - box.left - 8) / (box.width - 16)));
+      if (event.pointerType !== "touch" && !this.dismissed) this.#preview(share);
+    });
+    const atThumb = () => range.matches(":focus-visible") && this.#preview(this.model.index / (this.model.path.length - 1 || 1));
+    for (const type of ["focus", "input"]) range.addEventListener(type, atThumb);
+    for (const type of ["pointerleave", "blur"]) {
+      range.addEventListener(type, () => {
+        peek.hidden = true;
+        this.dismissed = false;
+      });
+    }
+    const dismiss = (event) => {
+      if (event.key !== "Escape" || peek.hidden) return;
+      event.stopImmediatePropagation();
+      peek.hidden = this.dismissed = true;
+    };
+    document.addEventListener("keydown", dismiss, { capture: true });
   }
 
   paint() {
@@ -57,14 +80,13 @@ export class Scrubber {
     path.seqs.forEach((seq, index) => this.hits.has(seq) && tick(index, 1));
   }
 
-  #preview(event) {
+  #preview(share) {
     const { path } = this.model;
-    const box = this.range.getBoundingClientRect();
-    const share = Math.min(1, Math.max(0, (event.clientX - box.left - 8) / (box.width - 16)));
+    const width = this.range.clientWidth;
     const index = Math.round(share * (path.length - 1));
     this.film.cut(this.peek.querySelector(".peek-shot"), index, 232);
     this.peek.querySelector("p").textContent = `${index + 1} · ${this.model.cardAt(index)?.text ?? ""}`;
-    this.peek.style.left = `${Math.min(Math.max(0, event.clientX - box.left - 124), box.width - 248)}px`;
-    this.peek.hidden = event.pointerType === "touch";
+    this.peek.style.left = `${Math.min(Math.max(0, 8 + share * (width - 16) - 124), width - 248)}px`;
+    this.peek.hidden = false;
   }
 }

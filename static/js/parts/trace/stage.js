@@ -1,6 +1,6 @@
 import { drawDifference } from "../../lib/difference.js";
 import { facts } from "../../lib/trace-words.js";
-import { drawLayers, find } from "./dom.js";
+import { drawLayers, find, layer, parsed } from "./dom.js";
 
 const KEPT = 24;
 
@@ -24,7 +24,7 @@ export class Stage {
     for (const type of ["step", "cards", "look"]) this.model.addEventListener(type, () => this.paint());
     this.slide.querySelector("input").addEventListener("input", () => this.#reveal());
     this.box.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
-    for (const button of document.querySelectorAll("[data-marks], [data-zoom], [data-full]")) button.hidden = false;
+    for (const button of document.querySelectorAll("[data-marks], [data-text], [data-zoom], [data-full]")) button.hidden = false;
   }
 
   paint() {
@@ -43,6 +43,7 @@ export class Stage {
       this.#show(this.images[moment], card[moment], `${word} step ${number}: ${card.text}`);
     }
     drawLayers(this.layers, card, number);
+    if (this.reads) this.#paintText();
     this.slide.hidden = view !== "slider" || !card.after;
     this.#reveal();
     this.#resize();
@@ -53,6 +54,13 @@ export class Stage {
   toggleMarks() {
     const bare = this.frame.classList.toggle("bare");
     find("marks").setAttribute("aria-pressed", String(!bare));
+  }
+
+  toggleText() {
+    this.reads = !this.reads;
+    find("text").setAttribute("aria-pressed", String(this.reads));
+    if (this.reads && this.model.view !== "after") this.model.look({ view: "after" });
+    else this.paint();
   }
 
   /** 0 fits the picture in; 1 shows a pixel as a pixel. */
@@ -87,6 +95,17 @@ export class Stage {
       this.ready.set(sha256, image);
       if (this.ready.size > KEPT) this.ready.delete(this.ready.keys().next().value);
     }
+  }
+
+  /** What was read on a picture comes with the tab that shows it as text. */
+  async #paintText() {
+    const { seq, path, source } = this.model;
+    const html = await source.detail(seq, { tab: "observation", view: "after", branch: path.branch }).catch(() => "");
+    const spots = parsed(html).map((node) => node.querySelector?.("[data-spots]")?.dataset.spots).find(Boolean);
+    if (!this.reads || seq !== this.model.seq) return;
+    const shapes = JSON.parse(spots ?? "[]").map(([x, y, width, height]) => ["rect", { x, y, width, height }]);
+    this.layers.querySelector(".read")?.remove();
+    this.layers.append(layer("read", shapes));
   }
 
   #reveal() {
