@@ -34,6 +34,7 @@ PAGES = {
     "stopped machines": "/machines/?tab=stopped",
     "ended": "/machines/?tab=ended",
     "new": "/machines/new/",
+    "new with limits": "/machines/new/?cpus=0.5",
     "images": "/images/",
     "image": "/images/desktop/",
     "wall": "/machines/wall/",
