@@ -82,7 +82,9 @@ def test_it_gives_a_fork_the_network_of_its_task(owner: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_waits_for_a_machine_slot_instead_of_failing(owner: User, settings: LazySettings) -> None:
+def test_it_waits_for_a_machine_slot_instead_of_failing(
+    owner: User, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.MACHINE_SLOTS = 1
     Machine.objects.create(name="busy", owner=owner, backend="gvisor", image="desktop", host="here")
     branch = api.submit(owner, "Do it.", **CHART).branches.get()
@@ -90,7 +92,13 @@ def test_it_waits_for_a_machine_slot_instead_of_failing(owner: User, settings: L
     branch.refresh_from_db()
     assert branch.state == State.QUEUED
     assert "All 1 machine slots are in use" in branch.detail
+    sent: list[str] = []
+    monkeypatch.setattr(lifecycle, "enqueue", sent.append)
     runner.reconcile()
+    assert sent == []
+    Branch.objects.filter(pk=branch.pk).update(detail="")
+    runner.reconcile()
+    assert sent == [branch.pk]
     Machine.objects.update(state=MachineState.DESTROYED)
     lifecycle.request_cancel(branch)
     runner.drive(branch.pk)
