@@ -94,6 +94,15 @@ def test_it_refuses_more_machines_than_there_are_slots(queued: Machine, settings
         lifecycle.request_machine(queued.owner, image="desktop")
 
 
+def test_it_gives_the_place_of_one_machine_that_leaves_to_another(queued: Machine, settings: Any) -> None:
+    settings.MACHINE_SLOTS = 1
+    Machine.objects.filter(pk=queued.pk).update(state=State.DESTROYING)
+    second = lifecycle.request_machine(queued.owner, image="desktop")
+    Machine.objects.filter(pk=second.pk).update(state=State.STOPPING)
+    with pytest.raises(lifecycle.SlotsUsed):
+        lifecycle.request_machine(queued.owner, image="desktop")
+
+
 def test_it_notices_a_machine_whose_processes_are_gone(ready: Machine) -> None:
     container = network.namespace_name(here(), ready.pk)
     for pid in Runsc(here()).processes(container):
