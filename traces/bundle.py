@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, TypedDict
+from typing import IO, Any, BinaryIO, TypedDict, cast
 
 from .blobs import CHUNK, SUFFIXES
 from .events import VERSION
@@ -84,7 +84,7 @@ class BundleWriter:
 
     @contextmanager
     def page(self, name: str) -> Iterator[IO[str]]:
-        with self._hashed(name) as file, io.TextIOWrapper(file, encoding="utf-8") as out:
+        with self._hashed(name) as file, io.TextIOWrapper(cast(BinaryIO, file), encoding="utf-8") as out:
             yield out
 
     @contextmanager

@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from agents.examples import EXAMPLES, SHIPPED
 
@@ -17,6 +17,7 @@ from .running import Up
 
 PICTURES = os.environ.get("GODHAND_PICTURES")
 PATIENCE = 90_000
+MOST_TABS = 120
 TITLE = "Make a workbook with a chart"
 TYPED = """
 [[check]]
@@ -66,7 +67,7 @@ def launch(page: Page) -> None:
     page.set_input_files("[data-files]", SHIPPED / "sales.csv")
     expect(page.locator("[data-attached]")).to_contain_text("sales.csv")
     page.get_by_label("Script", exact=True).fill(script())
-    page.get_by_text("Checks", exact=True).click()
+    by_keys(page, page.locator("summary", has=page.get_by_text("Checks", exact=True)))
     page.get_by_label("Checks, as TOML").fill(EXAMPLES["chart"].checks + TYPED)
     keep(page, "task-new")
     prompt.press("Control+Enter")
@@ -90,13 +91,24 @@ def hand_back(page: Page, note: str) -> None:
     expect(page.locator("[data-viewer]")).to_have_attribute("data-mode", "view")
 
 
+def by_keys(page: Page, wanted: Locator, key: str = "Enter") -> None:
+    """Goes there with Tab, and presses it."""
+    expect(wanted).to_be_visible()
+    for _ in range(MOST_TABS):
+        if wanted.evaluate("element => element === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    expect(wanted).to_be_focused()
+    page.keyboard.press(key)
+
+
 def share(page: Page) -> str:
     """Make a copy, look it over, make the link."""
-    page.get_by_role("link", name="Share").click()
-    page.get_by_label("E-mail addresses, and whatever looks like a key").uncheck()
-    page.get_by_role("button", name="Make the copy").click()
+    by_keys(page, page.get_by_role("link", name="Share"))
+    by_keys(page, page.get_by_label("E-mail addresses, and whatever looks like a key"), "Space")
+    by_keys(page, page.get_by_role("button", name="Make the copy"))
     expect(page.get_by_role("heading", name="The copy is ready")).to_be_visible(timeout=2 * PATIENCE)
-    page.get_by_role("button", name="Make the link").click()
+    by_keys(page, page.get_by_role("button", name="Make the link"))
     return page.locator("[data-link]").input_value()
 
 
@@ -122,11 +134,11 @@ def test_it_goes_from_a_prompt_to_a_link_that_leads_nowhere(running: Up, page: P
     keep(page, "task-succeeded")
 
     with page.expect_download() as started:
-        page.locator(".outcome").get_by_role("link", name=re.compile("sales.xlsx")).click()
+        by_keys(page, page.locator(".outcome").get_by_role("link", name=re.compile("sales.xlsx")))
     workbook = Path(started.value.path()).read_bytes()
     assert "xl/charts/chart1.xml" in zipfile.ZipFile(BytesIO(workbook)).namelist()
 
-    page.get_by_role("link", name="Open the trace").click()
+    by_keys(page, page.get_by_role("link", name="Open the trace"))
     page.wait_for_url(re.compile(r"/traces/[0-9a-z]{12}/"))
     expect(page.locator("h1")).to_contain_text(TITLE)
     keep(page, "task-trace")
@@ -137,8 +149,8 @@ def test_it_goes_from_a_prompt_to_a_link_that_leads_nowhere(running: Up, page: P
     expect(stranger.locator("h1")).to_contain_text(TITLE)
     assert stranger.goto(f"{running.installation.url}/traces/")
     expect(stranger).to_have_url(re.compile("/login/"))
-    page.get_by_role("link", name="All shared links").click()
-    page.get_by_role("button", name=re.compile("Revoke the link")).first.click()
+    by_keys(page, page.get_by_role("link", name="All shared links"))
+    by_keys(page, page.get_by_role("button", name=re.compile("Revoke the link")).first)
     stranger.goto(link)
     expect(stranger.get_by_role("heading", name="This link leads nowhere")).to_be_visible()
     stranger.context.close()

@@ -41,7 +41,14 @@ def run_on(made: Machine) -> dict[str, str]:
 def plan(run_id: str, x: int, y: int) -> int:
     """The agent is about to click there."""
     call: Any = {"id": "next", "name": "left_click", "input": {"coordinate": [x, y]}, "toolset": "computer"}
-    told = {"text": "", "reasoning": "", "usage": task_rows.USAGE, "cost": 0, "provider": "scripted", "model": "Chart"}
+    told: Any = {
+        "text": "",
+        "reasoning": "",
+        "usage": task_rows.USAGE,
+        "cost": 0,
+        "provider": "scripted",
+        "model": "Chart",
+    }
     recorder = task_rows.recorder_of(Branch.objects.get(run=run_id))
     return int(recorder.reply(None, turn=9, calls=[call], **told).actions[0])
 

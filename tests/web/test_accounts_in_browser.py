@@ -135,7 +135,7 @@ def look_at_removing(page: Page, site: Site) -> None:
 def code_of(secret: str) -> str:
     """As an app would show it now."""
     counter = next(iter(totp.yield_hotp_counters_from_time()))
-    return totp.format_hotp_value(totp.hotp_value(secret, counter))
+    return str(totp.format_hotp_value(totp.hotp_value(secret, counter)))
 
 
 def log_out(page: Page) -> None:

@@ -151,6 +151,7 @@ def test_it_scrubs(browser: Browser, site: Site, traces: dict[str, str]) -> None
         at(page, 3)
         peek = page.locator("[data-peek]")
         expect(peek).to_contain_text("4 ·")
+        expect(peek).to_be_in_viewport(ratio=0.95)
         press(page, "Escape")
         expect(peek).to_be_hidden()
         press(page, "ArrowRight")

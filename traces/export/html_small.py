@@ -19,4 +19,4 @@ class SmallHtmlExporter(HtmlExporter):
     @classmethod
     def estimate(cls, size: Size) -> int:
         pictures = int(KEY_SCREENS * size.picture_bytes) + THUMBNAIL * size.pictures
-        return FRAME + STEP_BYTES * size.steps + pictures * 4 // 3
+        return FRAME + STEP_BYTES * size.steps + min(pictures, size.picture_bytes) * 4 // 3
