@@ -10,10 +10,11 @@ from pathlib import Path
 from sandboxes import network, templates
 from sandboxes.backends.gvisor import GvisorSandbox
 from sandboxes.errors import SandboxError
-from sandboxes.host import here
+from sandboxes.host import Host, here
 from sandboxes.ids import new_id
 from sandboxes.images import store
 from sandboxes.limits import control_groups
+from sandboxes.network.firewall import group
 
 from .fork import resident
 from .stats import milliseconds, p50, p95, report
@@ -64,22 +65,20 @@ def shoot(machine: GvisorSandbox) -> None:
         raise SystemExit(f"Machine {machine.id} shows nothing.")
 
 
-def on_host() -> dict[str, set[str]]:
-    """Everything of ours that machines add to their host."""
-    links = {path.name for path in Path("/sys/class/net").iterdir() if path.name.startswith("ghv")}
+def on_host(host: Host | None = None) -> dict[str, set[str]]:
+    """Everything that the machines of an installation add to their host; of this one, if none is named."""
+    host = host or here()
+    named, ours = network.namespace_name(host, ""), str(group(host)).encode()
     mounts = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
-    processes = {
-        path.parent.name
-        for path in Path("/proc").glob("[0-9]*/cmdline")
-        if str(here().machines).encode() in _read(path)
-    }
+    links = [path for path in Path("/sys/class/net").glob("*/netdev_group") if _read(path).strip() == ours]
+    processes = [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(host.machines).encode() in _read(path)]
     return {
-        "namespaces": set(network.owned_ids(here())),
-        "groups": control_groups(network.namespace_name(here(), "")),
-        "links": links,
-        "mounts": {mount for mount in mounts if "gh-" in mount},
-        "processes": processes,
-        "files": {path.name for path in here().machines.rglob("*")},
+        "namespaces": set(network.owned_ids(host)),
+        "groups": control_groups(named),
+        "links": {path.parent.name for path in links},
+        "mounts": {mount for mount in mounts if named in mount},
+        "processes": {path.parent.name for path in processes},
+        "files": {path.name for path in host.machines.rglob("*")},
     }
 
 

@@ -73,7 +73,7 @@ def nothing_is_left(installation: Installation) -> bool:
     assert f"godhand_{host.instance}" not in tables
     assert mine == []
     assert control_groups(network.namespace_name(host, "")) == set()
-    assert {mount for mount in on_host()["mounts"] if network.namespace_name(host, "") in mount} == set()
+    assert on_host(host)["mounts"] == on_host(host)["links"] == set()
     addresses = subprocess.run(["ip", "-4", "addr", "show", "dev", "lo"], capture_output=True, text=True, check=True)
     assert str(network.nameserver_address(host)) not in addresses.stdout
     return True
