@@ -132,7 +132,7 @@ def walk(page: Page, own: str = "") -> None:
 
 
 def search_for(page: Page, text: str) -> None:
-    field = page.get_by_role("searchbox")
+    field = page.get_by_role("main").get_by_role("searchbox")
     field.fill(text)
     expect(page.locator("[data-count]")).to_contain_text(re.compile(r"[1-9]"))
     field.press("Enter")

@@ -96,6 +96,7 @@ def test_it_draws_once_for_all_who_watch(run: Run, cookie: bytes, monkeypatch: p
 
 def test_it_hears_who_drives_the_machine_of_the_branch_that_is_shown(run: Run, cookie: bytes) -> None:
     child = child_of(run, State.RUNNING)
+    assert child.machine
     held = Lease.objects.create(machine=child.machine, holder="user:1")
 
     async def watch() -> Any:

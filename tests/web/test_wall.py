@@ -77,7 +77,7 @@ def test_it_shows_who_drives_what_is_done_and_who_needs_help_first(
 
 def test_it_says_what_is_done_for_how_long_and_how_far_it_is(as_owner: Client, owner: User) -> None:
     run = run_in(owner, RunState.RUNNING, steps=4, limits={"steps": 8})
-    machine = run.branches.get().machine_id
+    machine = str(run.branches.get().machine_id)
     fresh = as_owner.get("/machines/wall/pictures/", {"machines": machine}).json()["doing"][machine]
     for page in (as_owner.get("/machines/wall/").content.decode(), fresh):
         assert as_owner.get("/").context["running"][0].doing.what in page
