@@ -127,7 +127,7 @@ def test_it_has_one_driver_while_two_people_pass_it_to_and_fro(desk: Desk) -> No
     began = ann.evaluate("Date.now()")
     ann.get_by_role("dialog").get_by_role("button", name="Take control").click()
     expect(chip(ann)).to_have_text("You are driving")
-    expect(boss.get_by_text("ann is driving now.").last).to_be_visible()
+    expect(boss.get_by_role("alert").get_by_text("ann is driving now.")).to_be_visible()
     lost, won = boss.evaluate("window.flipped"), ann.evaluate("window.flipped")
     print(f"After the click the loser was told in {lost - began:.0f} ms, and the winner in {won - began:.0f} ms.")
     write(boss, "from the loser")
