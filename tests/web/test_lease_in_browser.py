@@ -140,7 +140,7 @@ def test_it_has_one_driver_while_two_people_pass_it_to_and_fro(desk: Desk) -> No
     took = [forced(*order) for order in ((ann, boss), (boss, ann), (ann, boss))]
     print(f"After the click the loser was told in {', '.join(f'{each:.0f}' for each in took)} ms.")
     assert min(took) < TOLD
-    expect(boss.get_by_text("ann is driving now.").last).to_be_visible()
+    expect(boss.get_by_role("alert").get_by_text("ann is driving now.").last).to_be_visible()
     write(boss, "from the loser")
     write(ann, "from ann again")
     eventually(lambda: b"from ann again" in desk.typed(), 20)

@@ -16,6 +16,7 @@ export function say(text, tone = "info") {
   same?.remove();
   const toast = document.getElementById("toast").content.firstElementChild.cloneNode(true);
   toast.classList.add(tone);
+  if (tone === "warning") toast.role = "alert";
   toast.querySelector("p").textContent = text;
   place.append(toast);
   lifetime(toast);
