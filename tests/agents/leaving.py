@@ -22,8 +22,11 @@ from traces.material import StoredMaterial
 from traces.models import Trace
 
 IN_PAGE = re.compile(rb"data:image/\w+;base64,([A-Za-z0-9+/=]+)")
-PICTURES = (".webp", ".png", ".jpg", ".gif")
+PICTURES = (".webp", ".png", ".jpg")
 MOST = 60
+THIN = 4
+"""Of the same film in other forms not every frame is read: what was typed is to be seen for longer than that."""
+
 BLOCK, NOISE, AROUND = 8, 6, 24
 """Letters change the mean colour of a block of 8×8 pixels by 20 and more, and a film's noise by 2."""
 
@@ -51,8 +54,10 @@ def parts(path: Path) -> Iterator[tuple[str, bytes]]:
 
 def pictures_in(path: Path) -> set[bytes]:
     """As PNG, so that what looks the same counts once."""
-    if path.suffix in (".mp4", ".webm"):
+    if path.suffix == ".mp4":
         return set(frames_of(path))
+    if path.suffix in (".webm", ".gif"):
+        return set(frames_of(path)[::THIN])
     found = [data for name, data in parts(path) if name.endswith(PICTURES)]
     found += [base64.b64decode(data) for _, page in parts(path) for data in IN_PAGE.findall(page)]
     return {png(frame) for data in found for frame in opened(data)}
