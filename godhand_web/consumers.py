@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from typing import Any, cast
 from urllib.parse import parse_qs
 
@@ -30,45 +31,44 @@ TRUSTED_SECONDS = 5.0
 
 
 class Hints(AsyncJsonWebsocketConsumer):
-    group: str | None = None
-    others: tuple[str, ...] = ()
+    heard: tuple[str, ...] = ()
 
     async def group_for(self, person: Person) -> str | None:
         """The group whose hints this person may hear here, or None."""
         raise NotImplementedError
 
+    async def others_for(self, person: Person) -> Sequence[str]:
+        """More that somebody who may hear that group may hear here as well."""
+        return ()
+
     async def connect(self) -> None:
-        group = await self.group_for(cast(Person, self.scope["user"]))
-        if group is None:
+        """Accepts once all is heard: what a page asks for after that, and what it is told, leave no gap."""
+        person = cast(Person, self.scope["user"])
+        group = await self.group_for(person)
+        if group is None or not await self.join(group, *await self.others_for(person)):
             await self.close()
             return
-        try:
-            await self.channel_layer.group_add(group, self.channel_name)
-        except (OSError, RedisError) as error:
-            log.warning("no hints for %s: %s", group, error)
-            await self.close()
-            return
-        self.group = group
         await self.accept()
         line.join(self)
 
     async def disconnect(self, code: int) -> None:
         line.leave(self)
-        for group in filter(None, (self.group, *self.others)):
+        for group in self.heard:
             try:
                 await self.channel_layer.group_discard(group, self.channel_name)
             except (OSError, RedisError) as error:
                 log.warning("%s left unsaid: %s", group, error)
 
-    async def join(self, *groups: str) -> None:
-        """More that the person may hear here as well."""
+    async def join(self, *groups: str) -> bool:
+        """False when Redis does not answer."""
         try:
             for group in groups:
                 await self.channel_layer.group_add(group, self.channel_name)
-                self.others = (*self.others, group)
+                self.heard = (*self.heard, group)
         except (OSError, RedisError) as error:
             log.warning("no hints for %s: %s", groups, error)
-            await self.close()
+            return False
+        return True
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any) -> None:
         """Nothing a page says changes anything here."""
@@ -96,11 +96,8 @@ class MachineListHints(Hints):
             return None
         return STAFF_GROUP if person.is_staff else owner_group(person.pk)
 
-    async def connect(self) -> None:
-        await super().connect()
-        if self.group:
-            mates = await database_sync_to_async(teammates)(cast(Person, self.scope["user"]))
-            await self.join(*map(owner_group, mates))
+    async def others_for(self, person: Person) -> Sequence[str]:
+        return [owner_group(mate) for mate in await database_sync_to_async(teammates)(person)]
 
 
 class MachineHints(Hints):
@@ -125,13 +122,11 @@ class TaskListHints(Hints):
             return None
         return runs.STAFF_GROUP if person.is_staff else runs.owner_group(person.pk)
 
-    async def connect(self) -> None:
-        await super().connect()
-        person = self.scope["user"]
-        if self.group and person:
-            await self.join(STAFF_GROUP if person.is_staff else owner_group(person.pk))
-            for mate in await database_sync_to_async(teammates)(cast(Person, person)):
-                await self.join(runs.owner_group(mate), owner_group(mate))
+    async def others_for(self, person: Person) -> Sequence[str]:
+        assert isinstance(person, User)
+        machines = STAFF_GROUP if person.is_staff else owner_group(person.pk)
+        mates = await database_sync_to_async(teammates)(person)
+        return [machines, *(of(mate) for mate in mates for of in (runs.owner_group, owner_group))]
 
 
 class RunHints(Hints):
@@ -155,8 +150,6 @@ class RunHints(Hints):
         self.branch = parse_qs(self.scope["query_string"].decode()).get("branch", [""])[0]
         self.looked_at = time.monotonic()
         await super().connect()
-        if self.group:
-            await self.join_machine()
 
     async def disconnect(self, code: int) -> None:
         if self.sending:
@@ -164,8 +157,8 @@ class RunHints(Hints):
         await super().disconnect(code)
 
     async def trace_changed(self, hint: TraceChanged) -> None:
-        if not self.others:
-            await self.join_machine()
+        if len(self.heard) == 1 and not await self.join(*await self.machine_groups()):
+            await self.close()
         self.behind = True
         self.catch_up()
 
@@ -198,12 +191,15 @@ class RunHints(Hints):
         logged_in = await database_sync_to_async(session.exists)(session.session_key or "")
         return logged_in and await self.group_for(cast(Person, await get_user(self.scope))) is not None
 
-    async def join_machine(self) -> None:
+    async def others_for(self, person: Person) -> Sequence[str]:
+        return await self.machine_groups()
+
+    async def machine_groups(self) -> Sequence[str]:
+        """None before the branch has its machine."""
         shown = {"name": self.branch} if self.branch else {"parent": None}
         mine = Branch.objects.filter(run=self.run_id, machine__isnull=False, **shown)
         machine_id = await database_sync_to_async(mine.values_list("machine", flat=True).first)()
-        if machine_id:
-            await self.join(machine_group(machine_id))
+        return [machine_group(machine_id)] if machine_id else []
 
 
 class Nowhere(AsyncJsonWebsocketConsumer):

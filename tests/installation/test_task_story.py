@@ -151,6 +151,7 @@ def test_it_goes_from_a_prompt_to_a_link_that_leads_nowhere(running: Up, page: P
     expect(stranger).to_have_url(re.compile("/login/"))
     by_keys(page, page.get_by_role("link", name="All shared links"))
     by_keys(page, page.get_by_role("button", name=re.compile("Revoke the link")).first)
+    expect(page.get_by_text("The link is revoked")).to_be_visible()
     stranger.goto(link)
     expect(stranger.get_by_role("heading", name="This link leads nowhere")).to_be_visible()
     stranger.context.close()
