@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from redis import Redis
 
 from agents import exploring, keeping, leases
 from agents import lifecycle as agents
@@ -37,6 +38,7 @@ from .story import actions, drive, story
 from .test_durability import Worker, worker  # noqa: F401
 
 pytestmark = pytest.mark.django_db(transaction=True)
+ALIVE = "alive:machines"
 IS_B = {"name": "b", "kind": "file_contains", "path": "out.txt", "text": "b"}
 
 
@@ -65,11 +67,15 @@ class Host:
 
     def __init__(self, redis_url: str) -> None:
         self.env = {**os.environ, "GODHAND_REDIS_URL": redis_url, "GODHAND_TEMPLATES": "no"}
+        self.redis = Redis.from_url(redis_url)
         self.process: subprocess.Popen[bytes] | None = None
 
     def begin(self) -> None:
+        """Returns once it serves: what is made before that was another's, who has died."""
+        self.redis.delete(ALIVE)
         argv = [sys.executable, "-m", "tests.agents.machines_worker", str(connection.settings_dict["NAME"])]
         self.process = subprocess.Popen(argv, env=self.env, stdin=subprocess.DEVNULL)
+        eventually(lambda: bool(self.redis.exists(ALIVE)), 30)
 
     def die(self) -> None:
         if self.process:
