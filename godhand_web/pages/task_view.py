@@ -72,13 +72,15 @@ class Shown:
 
 
 class RunView:
-    """One branch of a run: the first, unless another is asked for."""
+    """One branch of a run: the one asked for, else the one that was chosen when all are over, else the first."""
 
     def __init__(self, person: Person, run: Run, branch: str = "", *, most: int = STEPS_SHOWN) -> None:
         self.person, self.run, self.task, self.trace, self.most = person, run, run.task, run.trace, most
         mine = run.branches.select_related("machine", "snapshot")
         self.branches: list[Branch] = list(mine)
-        found = next((each for each in self.branches if each.name == branch or not branch), None)
+        chosen = run.chosen.name if run.ended and run.chosen else ""
+        wanted = branch or chosen
+        found = next((each for each in self.branches if each.name == wanted or not wanted), None)
         if found is None:
             raise Http404
         found.run = run

@@ -323,6 +323,16 @@ def test_it_shows_one_branch_at_a_time(as_owner: Client, owner: User) -> None:
     assert as_owner.get(at(run, "?branch=b9")).status_code == 404
 
 
+def test_it_shows_the_branch_that_counts_when_all_are_over(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, State.SUCCEEDED, steps=2)
+    run.chosen = child_of(run, State.SUCCEEDED)
+    run.save(update_fields=["chosen"])
+    assert as_owner.get(at(run)).context["view"].branch.name == "b1"
+    page = as_owner.get(at(run, "?branch=main"))
+    assert page.context["view"].branch.name == "main"
+    assert "?branch=main&amp;tab=files" in page.content.decode()
+
+
 def test_it_asks_the_database_little(as_owner: Client, owner: User, django_assert_max_num_queries: Any) -> None:
     run = run_in(owner, State.RUNNING, steps=30)
     with django_assert_max_num_queries(30):
