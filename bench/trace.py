@@ -171,7 +171,7 @@ def looking(page_of: Any, address: str, times: int) -> dict[str, float | int]:
 
 
 def found(page: Page, query: str) -> float:
-    field = page.locator("input[type=search]").first
+    field = page.locator("main input[type=search]")
     field.fill("")
     wait_for(page, "!document.querySelector('[data-count]').textContent")
     field.focus()

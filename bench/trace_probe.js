@@ -32,7 +32,7 @@
   };
 
   probe.fill = (query) => {
-    document.querySelector("input[type=search]").value = query;
+    document.querySelector("main input[type=search]").value = query;
   };
   window.addEventListener(
     "keydown",
