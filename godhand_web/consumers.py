@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, cast
 from urllib.parse import parse_qs
 
-from channels.auth import get_user
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.core.exceptions import ObjectDoesNotExist
@@ -24,10 +23,10 @@ from .access import Person, teammates, visible_machines, visible_runs, visible_t
 from .line import SERVICE_RESTART, Line
 from .models import User
 from .newest import newest
+from .trust import TRUSTED_SECONDS, trust
 
 log = logging.getLogger(__name__)
 line = Line()
-TRUSTED_SECONDS = 5.0
 
 
 class Hints(AsyncJsonWebsocketConsumer):
@@ -183,13 +182,10 @@ class RunHints(Hints):
         await self.close(code=SERVICE_RESTART)
 
     async def may_still_look(self) -> bool:
-        """A login that ended, or a right that was taken away, is noticed within seconds."""
         if time.monotonic() - self.looked_at < TRUSTED_SECONDS:
             return True
         self.looked_at = time.monotonic()
-        session = self.scope["session"]
-        logged_in = await database_sync_to_async(session.exists)(session.session_key or "")
-        return logged_in and await self.group_for(cast(Person, await get_user(self.scope))) is not None
+        return await trust.ask(self.scope["session"], self.run_id)
 
     async def others_for(self, person: Person) -> Sequence[str]:
         return await self.machine_groups()
