@@ -72,3 +72,10 @@ def test_scripts_that_cannot_be_one_are_asked_for_at_once() -> None:
 def test_a_shared_module_is_there_once() -> None:
     text = bundle("script.js", ("js/pages/shell.js", "js/pages/trace.js")).data.decode()
     assert text.count('modules["js/parts/toasts.js"] = ') == 1
+
+
+def test_it_styles_no_whole_page_by_what_is_somewhere_in_it(settings: LazySettings) -> None:
+    """A browser would look at every element again, whenever any of them changes."""
+    whole = re.compile(r"(?:^|[\s,}])(?:html|body|main|\.shell|\.page)[\w.-]*:has\(", re.MULTILINE)
+    sheets = (settings.BASE_DIR / "static/css").glob("*.css")
+    assert [sheet.name for sheet in sheets if whole.search(sheet.read_text())] == []
