@@ -19,7 +19,8 @@ from typing import Any, ClassVar
 from .. import network
 from ..base import Capability, Endpoint, Handle, Sandbox
 from ..bundle import config, write_private
-from ..display.knock import insist, knock
+from ..display.insist import insist
+from ..display.screen import Screen
 from ..errors import Gone, Refused, Unavailable
 from ..guest.client import Guest
 from ..host import Host, here
@@ -68,6 +69,7 @@ class GvisorSandbox(Sandbox):
         self.container = network.namespace_name(host, self.id)
         self.directory = host.machines / self.id
         self.runsc = Runsc(host)
+        self.first_frame: Screen | None = None
 
     @classmethod
     def unavailable_reason(cls) -> str | None:
@@ -102,9 +104,7 @@ class GvisorSandbox(Sandbox):
     def _claim(self, image: dict[str, str], options: Any, token: str, parent: str | None) -> None:
         is_new = not self.directory.exists()
         self.directory.mkdir(parents=True, mode=0o700, exist_ok=True)
-        link = network.reconnect(self.host, self.id, options.policy)
-        ensure = network.ensure_closed if is_new and options.policy.mode == "off" else network.ensure_firewall
-        ensure(self.host)
+        link = network.join(self.host, self.id, options.policy, is_new=is_new)
         facts = {"options": asdict(options), "token": token, "parent": parent}
         self.handle = {"id": self.id, "address": link.address, **image, **facts}
         bundle = config(Path(image["image_root"]), link.namespace, token, options.hostname, options.limits)
@@ -139,9 +139,9 @@ class GvisorSandbox(Sandbox):
     def _urgent(self) -> AbstractContextManager[None]:
         return urgent(self.container, self.handle.get("pid"))
 
-    def _knock(self) -> None:
-        endpoint = self.endpoint()
-        knock(endpoint.host, endpoint.vnc_port, self.lifeline())
+    def _look(self) -> Screen:
+        with self.desktop() as desktop:
+            return desktop.screenshot()
 
     def limits(self) -> Limits | None:
         return Options.saved(self.handle["options"]).limits if "options" in self.handle else None
@@ -220,11 +220,11 @@ class GvisorSandbox(Sandbox):
         self.handle = {**self.handle, "pid": pid}
         token = secrets.token_urlsafe(32)
         with self._urgent(), ThreadPoolExecutor(1) as pool:
-            # The display wakes while the guest does: a machine is there when both have answered.
-            greeted = pool.submit(insist, self._knock, BOOT_TIMEOUT)
+            # The display wakes while the guest does: a machine is there when it answers and has shown its screen.
+            shown = pool.submit(insist, self._look, BOOT_TIMEOUT)
             with self._opened() as guest:
                 guest.rekey(token, machine_id=secrets.token_hex(16))
-            greeted.result()
+            self.first_frame = shown.result()
         self.handle = {**self.handle, "token": token}
 
     def _opened(self) -> Guest:

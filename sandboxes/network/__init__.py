@@ -2,9 +2,11 @@
 
 links: namespaces, veth pairs, addresses · policy: what is allowed, as data · records: whose address has which policy
 firewall: the one nftables table of an installation · pins: addresses that allowed names have led to
+joining: link and firewall for one machine
 """
 
 from .firewall import SERVICE_USER, ensure_closed, ensure_firewall, remove_firewall
+from .joining import join
 from .links import (
     Link,
     connect,
@@ -26,6 +28,7 @@ __all__ = [
     "disconnect",
     "ensure_closed",
     "ensure_firewall",
+    "join",
     "nameserver_address",
     "namespace_name",
     "namespace_path",

@@ -1,24 +1,12 @@
-"""Whether a display is there."""
+"""Asking a display until it answers."""
 
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
 from ..errors import Ended, Gone
-from ..lifeline import NO_LIFELINE, Lifeline
-from .handshake import shake
-from .wire import Wire
 
 T = TypeVar("T")
-
-
-def knock(host: str, port: int, lifeline: Lifeline = NO_LIFELINE) -> None:
-    """Return once the display has greeted us. Raises Gone, Refused; closes the lifeline in any case."""
-    wire = Wire.connect(host, port, lifeline)
-    try:
-        shake(wire)
-    finally:
-        wire.release()
 
 
 def insist(ask: Callable[[], T], seconds: float) -> T:
