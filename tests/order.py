@@ -12,8 +12,8 @@ REAPING = ("tests/machines/test_forking.py", "tests/machines/test_lifecycle.py")
 """The reaper removes what no row claims, the shared desktop too: these come before anybody needs that."""
 
 SECONDS = {
-    "tests/installation/": 400,
-    "tests/agents/test_durability.py": 100,
+    "tests/installation/": 500,
+    "tests/agents/test_durability.py": 120,
     "tests/web/test_access.py": 80,
     "tests/web/test_pages_in_browser.py": 80,
     "tests/agents/test_secret_run.py": 60,

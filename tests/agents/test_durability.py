@@ -34,6 +34,7 @@ from .test_explore import told_only  # noqa: F401
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LEASE = "2"
+RUNS, CLICKS = 20, 3
 Worker = Callable[..., Driver]
 
 
@@ -254,34 +255,22 @@ def test_it_ends_a_branch_whose_machine_dies_while_the_model_thinks(
     assert story(branch)[-1] == "error broken"
 
 
-def test_it_reaches_the_goal_through_twenty_deaths_and_leaves_nothing(
+def test_it_reaches_the_goal_in_twenty_runs_with_a_death_in_each_and_leaves_nothing(
     submit_to_claude: Submit, wire: WireServer, worker: Worker, given: Machine
 ) -> None:
-    """The model looks at the count on each turn, as one that sees the screen would.
-
-    The sleep is no wait for anything: it is the moment of death.
-    """
-    dice, kills = random.Random(1), 0
-    counter = clicks_on(lifecycle.attach(given))
-    while kills < 20:
-        branch, goal = submit_to_claude(), counter() + 5
+    """The model looks at the count on each turn, as one that sees the screen would."""
+    dice, counter = random.Random(1), clicks_on(lifecycle.attach(given))
+    deaths = 0
+    for left in reversed(range(RUNS)):
+        branch, goal = submit_to_claude(), counter() + CLICKS
         Branch.objects.filter(pk=branch.pk).update(machine=given)
+        Task.objects.filter(pk=branch.run.task_id).update(keep_machine=left > 0)
         wire.will(*[lambda _, goal=goal: click() if counter() < goal else done()] * 60)
-        while branch.state not in (State.SUCCEEDED, State.FAILED, State.INFRA_ERROR):
-            Task.objects.filter(pk=branch.run.task_id).update(keep_machine=kills < 20)
-            process = worker(branch)
-            process.wait_until_it_drives()
-            if kills < 20:
-                time.sleep(dice.uniform(0.0, 1.5))
-                kills += process.poll() is None
-                process.kill()
-            process.wait()
-            branch.refresh_from_db()
-            if not branch.ended:
-                expire(branch)
-        assert (branch.state, counter()) == (State.SUCCEEDED, goal), branch.detail
+        deaths += dies_somewhere(worker(branch), dice)
+        finish(branch, worker)
+        assert counter() == goal
         wire._answers.clear()
-    assert kills == 20
+    assert deaths == RUNS
     assert given.pk in on_host()["namespaces"]
     for _ in range(2):
         reaper.reap()
@@ -289,3 +278,13 @@ def test_it_reaches_the_goal_through_twenty_deaths_and_leaves_nothing(
     assert given.state == MachineState.DESTROYED
     assert [found for kind in on_host().values() for found in kind if given.pk in found] == []
     assert list(Runsc(here()).processes(network.namespace_name(here(), given.pk))) == []
+
+
+def dies_somewhere(process: Driver, dice: random.Random) -> bool:
+    """The sleep is no wait for anything: it is the moment of death."""
+    process.wait_until_it_drives()
+    time.sleep(dice.uniform(0.0, 0.6))
+    alive = process.poll() is None
+    process.kill()
+    process.wait()
+    return alive

@@ -1,15 +1,19 @@
 """A whole installation as a person starts it: `./godhand up` in its own home, on its own ports."""
 
+import json
 import os
 import re
 import signal
 import socket
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
 from time import monotonic
+from typing import Any
 
 from godhand_web.cli import record
 from godhand_web.cli.processes import is_same
@@ -60,6 +64,23 @@ class Installation:
 
     def up(self) -> "Up":
         return Up(self, "up")
+
+    @contextmanager
+    def serving(self) -> Iterator["Up"]:
+        """Up for as long as it takes, and then away with all it made."""
+        up = self.up()
+        try:
+            up.wait_for_link()
+            yield up
+        finally:
+            up.stop()
+            self.call("down")
+
+    def told(self, code: str, timeout: float) -> Any:
+        """What Python code, run by `manage shell`, prints as JSON after the word RESULT."""
+        printed = self.call("manage", "shell", "-c", code, timeout=timeout)
+        assert "RESULT" in printed.stdout, printed.stderr
+        return json.loads(printed.stdout.rpartition("RESULT")[2])
 
     def login_link(self) -> str:
         return self.call("manage", "loginlink").stdout.strip()

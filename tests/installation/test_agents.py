@@ -47,18 +47,9 @@ def done() -> dict[str, Any]:
 
 def test_it_saves_goes_back_and_forks(tmp_path: Path) -> None:
     installation = Installation(TEST_HOME / tmp_path.name, {"ANTHROPIC_API_KEY": KEY})
-    with WireServer() as wire:
-        up = installation.up()
-        try:
-            up.wait_for_link()
-            wire.will(*[plays] * 30)
-            code = SUBMIT.replace("URL", wire.anthropic_url)
-            printed = installation.call("manage", "shell", "-c", code, timeout=400)
-        finally:
-            up.stop()
-            installation.call("down")
-    assert "RESULT" in printed.stdout, printed.stderr
-    result = json.loads(printed.stdout.rpartition("RESULT")[2])
+    with WireServer() as wire, installation.serving():
+        wire.will(*[plays] * 30)
+        result = installation.told(SUBMIT.replace("URL", wire.anthropic_url), timeout=400)
     assert result["states"] == {"main": "succeeded", "b1": "succeeded", "b2": "succeeded"}
     assert result["told"]["main"][4] == "one\n"
     assert (result["told"]["b1"][0], result["told"]["b2"][0]) == ("one left\n", "one right\n")

@@ -39,7 +39,7 @@ def test_it_shows_a_real_desktop_small_then_live_and_ends_it(running: Up, browse
         expect(tile.locator("canvas")).to_have_count(0)
 
         page.goto(f"{url}/machines/wall/kiosk/")
-        expect(page.locator("[data-tile] img[src*='thumb.webp']")).to_be_visible(timeout=PATIENCE)
+        expect(picture).to_be_visible(timeout=PATIENCE)
 
         page.goto(f"{url}/machines/wall/")
         page.get_by_label("Select on the wall").check()
