@@ -31,6 +31,7 @@ def page(running: Up, browser: Browser) -> Iterator[Page]:
 
 def launch(page: Page) -> None:
     page.keyboard.press("n")
+    page.wait_for_url("**/tasks/new/")
     page.get_by_label("What should the agent do?").fill("Echo, and be watched.")
     page.get_by_label("Script", exact=True).fill(SCRIPT + END)
     page.keyboard.press("Control+Enter")
