@@ -22,9 +22,11 @@ LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})
 URL = re.compile(
     r"\b(?:https?|ftps?|wss?|ssh|git|rsync|smtp)://(?:[^\s/@'\"]*@)?\[?([A-Za-z0-9_.:-]+?)\]?(?::\d+)?(?=[/\s'\"?#)]|$)"
 )
-REMOTE = re.compile(r"\b[\w.-]+@([A-Za-z0-9.-]+\.[A-Za-z]{2,}|\d{1,3}(?:\.\d{1,3}){3}):")
-SENDERS = re.compile(
-    r"\b(?:nc|ncat|telnet|curl|wget|scp|sftp|ftp|ssh|rsync)\b[^\n|;&]*?\s['\"]?(?:\w+://)?(?:[^\s/@'\"]*@)?((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})(?=[\s:/'\"]|$)"
+REMOTE = re.compile(r"(?<![\w.-])[\w.-]+@([A-Za-z0-9.-]+\.[A-Za-z]{2,}|\d{1,3}(?:\.\d{1,3}){3}):")
+END_OF_COMMAND = re.compile(r"[\n|;&]")
+SENDER = re.compile(r"\b(?:nc|ncat|telnet|curl|wget|scp|sftp|ftp|ssh|rsync)\b")
+SENT_TO = re.compile(
+    r"\s['\"]?(?:\w+://)?(?:[^\s/@'\"]*@)?((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})(?=[\s:/'\"]|$)"
 )
 WRITTEN = re.compile(
     r"\bxmlns(?::[\w.-]+)?=(?:'[^']*'|\"[^\"]*\")"
@@ -65,10 +67,10 @@ def _reached(call: Call) -> Iterator[str]:
     """Hosts that it may lead to."""
     if call.toolset == TOOLSET:
         text = str(call.input.get("text") or "").strip()
-        yield from named_hosts(text) if len(text.split()) == 1 else _found((REMOTE, SENDERS), text)
+        yield from named_hosts(text) if len(text.split()) == 1 else _called(text)
     elif call.name == "bash":
         command = str(call.input.get("command") or "")
-        yield from _found((REMOTE, SENDERS), command)
+        yield from _called(command)
         yield from named_hosts(WRITTEN.sub(" ", command))
     elif call.name == "check" and call.input.get("kind") in COMMANDS:
         texts = list(_texts(call.input.values()))
@@ -77,15 +79,29 @@ def _reached(call: Call) -> Iterator[str]:
 
 
 def named_hosts(text: str) -> Iterator[str]:
-    return _found((URL, REMOTE, SENDERS), text)
+    yield from _hosts(URL.finditer(text))
+    yield from _called(text)
 
 
-def _found(patterns: Iterable[re.Pattern[str]], text: str) -> Iterator[str]:
-    for pattern in patterns:
-        for match in pattern.finditer(text):
-            host = match[1].lower().rstrip(".")
-            if not FILE_ENDINGS.fullmatch(host.rpartition(".")[2]):
-                yield host
+def _called(text: str) -> Iterator[str]:
+    yield from _hosts(REMOTE.finditer(text))
+    yield from _hosts(_sent(text))
+
+
+def _sent(text: str) -> Iterator[re.Match[str]]:
+    """The first place after each program that sends. One expression for both would look at a long line again and again."""
+    for command in END_OF_COMMAND.split(text):
+        end = 0
+        while (sender := SENDER.search(command, end)) and (place := SENT_TO.search(command, sender.end())):
+            yield place
+            end = place.end()
+
+
+def _hosts(matches: Iterable[re.Match[str]]) -> Iterator[str]:
+    for match in matches:
+        host = match[1].lower().rstrip(".")
+        if not FILE_ENDINGS.fullmatch(host.rpartition(".")[2]):
+            yield host
 
 
 def _texts(values: Iterable[Any]) -> Iterator[str]:
