@@ -120,7 +120,11 @@ class Sandbox(ABC):
 
     @abstractmethod
     def restore(self, ref: SnapshotRef) -> None:
-        """This machine, back to that point. Its handle may change. On failure it is stopped, not destroyed."""
+        """This machine, back to that point. Its handle may change.
+
+        Raises Unavailable, with the machine as it was, when this runtime cannot wake the snapshot. On any other failure
+        it is stopped, not destroyed.
+        """
 
     @abstractmethod
     def root_shell(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
+from django.utils import timezone
 
 from . import lifecycle, templates
 from .errors import Refused, SandboxError
@@ -12,9 +13,11 @@ from .models import ENDED, Event, Machine, Snapshot, State
 from .network import Policy
 from .registry import kinds
 from .snapshots import SnapshotRef, Snapshots
+from .turns import turn
 
 UNCLAIMED_SECONDS = 600
 WHEN_STOPPED = "when it was stopped"
+RUNNING = (State.READY, State.STOPPING)
 
 going_back: set[str] = set()
 """Machines that are not there for a moment, and not lost. One process does all that is done to a host's machines."""
@@ -86,9 +89,12 @@ def request_restore(machine: Machine, snapshot: Snapshot) -> None:
 
 def snapshot(machine_id: str, label: str) -> Snapshot | None:
     """Runs on the machine's host, as root. None when the machine is not running."""
-    machine = Machine.objects.filter(pk=machine_id, state__in=(State.READY, State.STOPPING)).first()
-    if machine is None:
-        return None
+    with turn(machine_id):
+        machine = Machine.objects.filter(pk=machine_id, state__in=RUNNING).first()
+        return _snapshot(machine, label) if machine else None
+
+
+def _snapshot(machine: Machine, label: str) -> Snapshot:
     try:
         ref = lifecycle.attach(machine).snapshot(label)
     except SandboxError as error:
@@ -101,22 +107,26 @@ def snapshot(machine_id: str, label: str) -> Snapshot | None:
 
 def stop(machine_id: str) -> None:
     """Runs on the machine's host, as root."""
-    machine = Machine.objects.filter(pk=machine_id, state=State.STOPPING).first()
-    if machine is None:
-        return
+    with turn(machine_id):
+        machine = Machine.objects.filter(pk=machine_id, state=State.STOPPING).first()
+        if machine is not None:
+            _stop(machine)
+
+
+def _stop(machine: Machine) -> None:
     sandbox = lifecycle.attach(machine)
     if sandbox.alive() or not _is_saved(machine):
         try:
-            saved = snapshot(machine_id, WHEN_STOPPED)
+            saved = _snapshot(machine, WHEN_STOPPED)
         except SandboxError as error:
-            lifecycle.move(machine_id, State.READY, f"It goes on: {error}")
-            return
-        if saved is None:
+            # As if it had been used: one that cannot be saved now is not frozen again at every round.
+            Machine.objects.filter(pk=machine.pk).update(last_used_at=timezone.now())
+            lifecycle.move(machine.pk, State.READY, f"It goes on: {error}")
             return
         # Before its end: whoever takes over from a dead worker finds all that is needed.
-        Machine.objects.filter(pk=machine_id).update(made_from=saved)
+        Machine.objects.filter(pk=machine.pk).update(made_from=saved)
     sandbox.destroy()
-    lifecycle.move(machine_id, State.STOPPED, "Saved whole; it can be resumed where it was")
+    lifecycle.move(machine.pk, State.STOPPED, "Saved whole; it can be resumed where it was")
 
 
 def _is_saved(machine: Machine) -> bool:
@@ -128,22 +138,33 @@ def _is_saved(machine: Machine) -> bool:
 
 
 def restore(machine_id: str, snapshot_id: str) -> None:
-    """Runs on the machine's host, as root."""
-    machine = Machine.objects.filter(pk=machine_id, state=State.READY).first()
-    if machine is None:
-        return
-    going_back.add(machine_id)
+    """Runs on the machine's host, as root. What cannot be woken is found out before the machine is touched."""
+    with turn(machine_id):
+        machine = Machine.objects.filter(pk=machine_id, state=State.READY).first()
+        if machine is not None:
+            _restore(machine, snapshot_id)
+
+
+def _restore(machine: Machine, snapshot_id: str) -> None:
+    sandbox = lifecycle.attach(machine)
+    going_back.add(machine.pk)
     try:
-        ref = Snapshots(here()).find(snapshot_id)
-        sandbox = lifecycle.attach(machine)
-        sandbox.restore(ref)
-        Machine.objects.filter(pk=machine_id).update(handle=sandbox.handle, made_from=snapshot_id)
+        sandbox.restore(Snapshots(here()).find(snapshot_id))
+        rows = Machine.objects.filter(pk=machine.pk, state__in=RUNNING)
+        is_wanted = rows.update(handle=sandbox.handle, made_from=snapshot_id)
     except SandboxError as error:
-        lifecycle.lose(machine_id, f"It could not go back to its snapshot: {error}")
+        if sandbox.alive():
+            lifecycle.note(machine, f"It did not go back to its snapshot, and is as it was: {error}")
+        else:
+            lifecycle.lose(machine.pk, f"It could not go back to its snapshot: {error}")
         return
     finally:
-        going_back.discard(machine_id)
-    lifecycle.note(machine, "Back at its snapshot")
+        going_back.discard(machine.pk)
+    if is_wanted:
+        lifecycle.note(machine, "Back at its snapshot")
+    else:
+        # Somebody asked for its destruction meanwhile.
+        sandbox.destroy()
 
 
 def request_delete(row: Snapshot) -> int:

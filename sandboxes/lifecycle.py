@@ -31,7 +31,7 @@ MOVES: Mapping[State, tuple[State, ...]] = {
     State.FAILED: (State.QUEUED, State.PROVISIONING, State.BOOTING),
     State.LOST: (State.READY,),
     State.STOPPING: (State.READY,),
-    State.STOPPED: (State.STOPPING,),
+    State.STOPPED: (State.STOPPING, State.QUEUED, State.PROVISIONING, State.BOOTING),
     State.DESTROYING: (
         State.QUEUED,
         State.PROVISIONING,
@@ -205,8 +205,13 @@ def destroy(machine_id: str) -> None:
 
 
 def fail(machine_id: str, sentence: str) -> None:
-    machine = Machine.objects.get(pk=machine_id)
-    if move(machine_id, State.FAILED, sentence):
+    """One that was being resumed is stopped as it was before, for nothing of it is lost."""
+    machine = Machine.objects.select_related("made_from").get(pk=machine_id)
+    if machine.made_from and machine.made_from.machine_id == machine_id:
+        moved = move(machine_id, State.STOPPED, f"It could not be resumed, and is still saved. {sentence}")
+    else:
+        moved = move(machine_id, State.FAILED, sentence)
+    if moved:
         attach(machine).destroy()
 
 

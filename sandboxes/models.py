@@ -8,8 +8,8 @@
                                 ▼                ▼          ▼          ▼
                              failed           destroying ─▶ destroyed
 
-failed: it never became ready. lost: it was ready and its processes are gone. stopped: saved whole, and off the host.
-Whatever has not ended can be destroyed.
+failed: it never became ready; one that was being resumed is stopped again instead. lost: it was ready and its processes
+are gone. stopped: saved whole, and off the host. Whatever has not ended can be destroyed.
 """
 
 from typing import ClassVar

@@ -80,7 +80,7 @@ def finish_interrupted(older_than: timedelta) -> None:
     for machine in stale.filter(state=State.DESTROYING):
         lifecycle.destroy(machine.pk)
     for machine in stale.filter(state__in=(State.PROVISIONING, State.BOOTING)):
-        lifecycle.fail(machine.pk, "The worker that was making it died; make a new one.")
+        lifecycle.fail(machine.pk, "The worker that was making it died. Try again.")
     for machine in stale.filter(state=State.STOPPING):
         forking.stop(machine.pk)
     for machine in stale.filter(state=State.QUEUED):

@@ -202,14 +202,25 @@ class GvisorSandbox(Sandbox):
         return sandbox
 
     def restore(self, ref: SnapshotRef) -> None:
+        self._check(ref)
         self.stop()
         (self.directory / "config.json").unlink(missing_ok=True)
-        self._wake(ref)
+        try:
+            self._wake(ref)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _check(self, ref: SnapshotRef) -> None:
+        if ref.runtime != self.runtime():
+            raise Unavailable(
+                f"Snapshot {ref.id} was made by runsc {ref.runtime}, and this is {self.runtime()}: "
+                "only the one that made it can wake it."
+            )
 
     def _wake(self, ref: SnapshotRef, **changes: Any) -> None:
         """The saved machine under this one's name, with its own network, token and machine id."""
-        if ref.runtime != self.runtime():
-            raise Unavailable(f"Snapshot {ref.id} was made by runsc {ref.runtime}, and this is {self.runtime()}.")
+        self._check(ref)
         directory = Snapshots(self.host).directory(ref.id)
         saved = json.loads((directory / SAVED).read_text())
         image = {"image": ref.image, "image_digest": ref.image_digest, "image_root": ref.image_root}
