@@ -154,7 +154,7 @@ def _restore(machine: Machine, snapshot_id: str) -> None:
         is_wanted = rows.update(handle=sandbox.handle, made_from=snapshot_id)
     except SandboxError as error:
         if sandbox.alive():
-            lifecycle.note(machine, f"It did not go back to its snapshot, and is as it was: {error}")
+            lifecycle.note(machine, f"It could not go back to its snapshot, and is as it was: {error}")
         else:
             lifecycle.lose(machine.pk, f"It could not go back to its snapshot: {error}")
         return

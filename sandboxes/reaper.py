@@ -5,6 +5,8 @@ whoever is making it has time to say so. At start-up nothing is being made, so o
 """
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 import redis
@@ -13,6 +15,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from . import forking, lifecycle, pool, templates, thumbnails
+from .errors import SandboxError
 from .host import here
 from .idle import connected_addresses
 from .limits import Limits
@@ -32,8 +35,7 @@ def sweep() -> None:
     """At start-up, before any worker of this host runs."""
     finish_interrupted(older_than=timedelta(0))
     note_dead_machines()
-    for kind, machine_id in unclaimed():
-        _remove(kind, machine_id)
+    _remove_all(unclaimed())
 
 
 def take_up() -> None:
@@ -45,10 +47,10 @@ def clear_host() -> None:
     """At shutdown, when no worker of this host runs any more."""
     for machine in _mine().exclude(state__in=(*ENDED, State.STOPPED)):
         lifecycle.move(machine.pk, State.DESTROYING, "GodHand was shut down")
-        lifecycle.destroy(machine.pk)
+        with undeterred(machine.pk):
+            lifecycle.destroy(machine.pk)
     pool.drain()
-    for kind, machine_id in unclaimed():
-        _remove(kind, machine_id)
+    _remove_all(unclaimed())
     remove_firewall(here())
     thumbnails.clear()
 
@@ -58,13 +60,15 @@ def reap() -> None:
     finish_interrupted(older_than=timedelta(seconds=settings.STUCK_SECONDS))
     note_dead_machines()
     stop_unused()
-    strikes = redis.Redis.from_url(settings.REDIS_URL)
-    for kind, machine_id in unclaimed():
-        name = f"reaper:strike:{machine_id}"
-        is_first = strikes.set(name, 1, nx=True, ex=STRIKE_SECONDS)
-        if not is_first and strikes.ttl(name) <= STRIKE_SECONDS - STRIKES_APART:
-            _remove(kind, machine_id)
+    _remove_all([(kind, machine_id) for kind, machine_id in unclaimed() if _seen_before(machine_id)])
     pool.refresh()
+
+
+def _seen_before(machine_id: str) -> bool:
+    strikes = redis.Redis.from_url(settings.REDIS_URL)
+    name = f"reaper:strike:{machine_id}"
+    is_first = strikes.set(name, 1, nx=True, ex=STRIKE_SECONDS)
+    return not is_first and strikes.ttl(name) <= STRIKE_SECONDS - STRIKES_APART
 
 
 def unclaimed() -> list[tuple[str, str]]:
@@ -78,11 +82,14 @@ def unclaimed() -> list[tuple[str, str]]:
 def finish_interrupted(older_than: timedelta) -> None:
     stale = _mine().filter(state_since__lte=timezone.now() - older_than)
     for machine in stale.filter(state=State.DESTROYING):
-        lifecycle.destroy(machine.pk)
+        with undeterred(machine.pk):
+            lifecycle.destroy(machine.pk)
     for machine in stale.filter(state__in=(State.PROVISIONING, State.BOOTING)):
-        lifecycle.fail(machine.pk, "The worker that was making it died. Try again.")
+        with undeterred(machine.pk):
+            lifecycle.fail(machine.pk, "The worker that was making it died. Try again.")
     for machine in stale.filter(state=State.STOPPING):
-        forking.stop(machine.pk)
+        with undeterred(machine.pk):
+            forking.stop(machine.pk)
     for machine in stale.filter(state=State.QUEUED):
         lifecycle.enqueue("create", machine)
 
@@ -90,7 +97,8 @@ def finish_interrupted(older_than: timedelta) -> None:
 def note_dead_machines() -> None:
     for machine in _mine().filter(state=State.READY):
         if machine.pk not in forking.going_back and not lifecycle.attach(machine).alive():
-            lifecycle.lose(machine.pk, "Its processes are gone: the host restarted, or something killed them.")
+            with undeterred(machine.pk):
+                lifecycle.lose(machine.pk, "Its processes are gone: the host restarted, or something killed them.")
 
 
 def stop_unused() -> None:
@@ -118,6 +126,17 @@ def _mine() -> QuerySet[Machine]:
     return Machine.objects.filter(host=settings.MACHINE_HOST)
 
 
-def _remove(kind: str, machine_id: str) -> None:
-    log.warning("removing %s machine %s, which no row claims", kind, machine_id)
-    kinds()[kind].attach({"id": machine_id}).destroy()
+def _remove_all(found: list[tuple[str, str]]) -> None:
+    for kind, machine_id in found:
+        log.warning("removing %s machine %s, which no row claims", kind, machine_id)
+        with undeterred(machine_id):
+            kinds()[kind].attach({"id": machine_id}).destroy()
+
+
+@contextmanager
+def undeterred(machine_id: str) -> Iterator[None]:
+    """One machine that cannot be dealt with now is left to the next round, and the others get their turn."""
+    try:
+        yield
+    except (SandboxError, OSError):
+        log.exception("machine %s is left to the next round", machine_id)

@@ -2,9 +2,11 @@ import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from godhand_web.models import User
@@ -16,7 +18,7 @@ from sandboxes.images import store
 from sandboxes.limits import Limits
 from sandboxes.models import Machine, Snapshot, Spare, State
 from sandboxes.network import Policy
-from sandboxes.snapshots import Snapshots
+from sandboxes.snapshots import SnapshotRef, Snapshots
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_url")]
 
@@ -106,6 +108,8 @@ def test_it_says_why_a_machine_could_not_be_stopped_and_lets_it_go_on(
         subprocess.run(["umount", str(snapshots)], check=True)
     told = ready.events.filter(text__contains="disk is full: delete snapshots")
     assert list(told.values_list("state", flat=True)) == [State.STOPPING, State.READY]
+    ready.refresh_from_db()
+    assert ready.last_used_at >= told[0].at, "the next round would try again"
     assert said(ready, "echo it goes on") == "it goes on"
 
 
@@ -117,6 +121,92 @@ def test_it_goes_back_to_a_snapshot_in_place(ready: Machine) -> None:
     ready.refresh_from_db()
     assert ready.state == State.READY
     assert said(ready, "ls /tmp/mistake 2>&1 | grep -c 'No such'") == "1"
+
+
+def spoil(snapshot: Snapshot) -> None:
+    saved = max(
+        (Snapshots(here()).directory(snapshot.pk) / "checkpoint").iterdir(), key=lambda file: file.stat().st_size
+    )
+    with saved.open("r+b") as file:
+        first = file.read(1)
+        file.seek(0)
+        file.write(bytes([first[0] ^ 1]))
+
+
+def test_it_runs_on_when_its_snapshot_cannot_be_woken(ready: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = forking.snapshot(ready.pk, "before")
+    assert snapshot is not None
+    said(ready, "kept=yes")
+    with monkeypatch.context() as upgraded:
+        upgraded.setattr(GvisorSandbox, "runtime", classmethod(lambda _: "another"))
+        forking.restore(ready.pk, snapshot.pk)
+    spoil(snapshot)
+    forking.restore(ready.pk, snapshot.pk)
+    ready.refresh_from_db()
+    assert ready.state == State.READY
+    assert said(ready, "echo $kept") == "yes"
+    told = ready.events.filter(text__startswith="It could not go back to its snapshot, and is as it was")
+    assert [("only the one that made it" in event.text, "is damaged" in event.text) for event in told] == [
+        (True, False),
+        (False, True),
+    ]
+
+
+def test_it_stays_stopped_when_it_cannot_be_resumed(ready: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    said(ready, "kept=yes")
+    forking.request_stop(ready)
+    forking.stop(ready.pk)
+    assert forking.request_resume(ready)
+    with monkeypatch.context() as upgraded:
+        upgraded.setattr(GvisorSandbox, "runtime", classmethod(lambda _: "another"))
+        lifecycle.create(ready.pk)
+    ready.refresh_from_db()
+    assert (ready.state, "could not be resumed" in ready.detail) == (State.STOPPED, True)
+    assert forking.request_resume(ready)
+    lifecycle.move(ready.pk, State.PROVISIONING, "Making network and disk")
+    reaper.sweep()
+    ready.refresh_from_db()
+    assert ready.state == State.STOPPED
+    assert forking.request_resume(ready)
+    assert said(created(ready), "echo $kept") == "yes"
+
+
+def test_it_is_stopped_once_by_two_who_were_asked_to(ready: Machine) -> None:
+    def stop() -> None:
+        forking.stop(ready.pk)
+        connection.close()
+
+    said(ready, "kept=yes")
+    forking.request_stop(ready)
+    workers = [Thread(target=stop) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    ready.refresh_from_db()
+    assert ready.state == State.STOPPED
+    assert Snapshot.objects.filter(machine=ready).count() == 1
+    assert forking.request_resume(ready)
+    assert said(created(ready), "echo $kept") == "yes"
+
+
+def test_it_leaves_nothing_when_it_is_destroyed_while_it_goes_back(
+    ready: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshot = forking.snapshot(ready.pk, "before")
+    assert snapshot is not None
+    restore = GvisorSandbox.restore
+
+    def meanwhile(sandbox: GvisorSandbox, ref: SnapshotRef) -> None:
+        lifecycle.request_destroy(ready)
+        lifecycle.destroy(ready.pk)
+        restore(sandbox, ref)
+
+    monkeypatch.setattr(GvisorSandbox, "restore", meanwhile)
+    forking.restore(ready.pk, snapshot.pk)
+    ready.refresh_from_db()
+    assert ready.state == State.DESTROYED
+    assert ready.pk not in {handle["id"] for handle in GvisorSandbox.owned()}
 
 
 def test_it_refuses_to_delete_a_snapshot_that_a_stopped_machine_needs(ready: Machine) -> None:

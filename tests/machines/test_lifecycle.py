@@ -10,7 +10,8 @@ from redis import Redis
 from godhand_web.cli.processes import wait_until
 from godhand_web.models import User
 from sandboxes import lifecycle, network, reaper
-from sandboxes.errors import NotBuilt
+from sandboxes.backends.gvisor import GvisorSandbox
+from sandboxes.errors import NotBuilt, TimedOut
 from sandboxes.host import here
 from sandboxes.models import Machine, State
 from sandboxes.runsc import Runsc
@@ -121,6 +122,24 @@ def test_it_removes_what_no_row_claims_a_minute_after_its_first_sighting(redis_u
     with Redis.from_url(redis_url) as redis:
         redis.expire("reaper:strike:0rphan0rphan", reaper.STRIKE_SECONDS - reaper.STRIKES_APART)
     reaper.reap()
+    assert list(network.owned_ids(here())) == []
+
+
+def test_it_is_not_kept_from_the_rest_by_one_that_cannot_be_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    destroy = GvisorSandbox.destroy
+
+    def stubborn(sandbox: GvisorSandbox) -> None:
+        if sandbox.id == "0rphan0rphan":
+            raise TimedOut("It does not go away.")
+        destroy(sandbox)
+
+    for machine_id in ("0rphan0rphan", "1rphan1rphan"):
+        network.connect(here(), machine_id)
+    with monkeypatch.context() as patched:
+        patched.setattr(GvisorSandbox, "destroy", stubborn)
+        reaper.sweep()
+    assert list(network.owned_ids(here())) == ["0rphan0rphan"]
+    reaper.sweep()
     assert list(network.owned_ids(here())) == []
 
 
