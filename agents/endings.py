@@ -67,5 +67,10 @@ class HandedOn(Cancelled):
 HANDED_ON = "The task goes on in {}."
 
 
+def handed_on(detail: str) -> bool:
+    """Whether a branch ended with these words because others go on from it."""
+    return detail.startswith(HANDED_ON.partition("{")[0])
+
+
 class Broken(Ending):
     pass

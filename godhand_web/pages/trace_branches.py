@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from django.db.models import Sum
 
-from agents.models import Branch
+from agents.endings import handed_on
+from agents.models import Branch, State
 from traces.events import Kind, Outcome
 from traces.models import Event, Trace
 from traces.outline import Outline
@@ -23,6 +24,7 @@ STATES = {
     "failed": ("circle-x", "failed"),
     "cancelled": ("circle-slash", "cancelled"),
     "infra_error": ("unplug", "broken"),
+    "forked": ("git-fork", "forked"),
 }
 """Icon and word of a branch that its steps say nothing about."""
 
@@ -102,7 +104,13 @@ def branch_cards(trace: Trace, outline: Outline) -> dict[str, BranchCard]:
 
 def states(trace: Trace) -> dict[str, str]:
     """Of every branch of its run, also of those without a step; of a trace without a run there are none."""
-    return dict(Branch.objects.filter(run__trace=trace.pk).values_list("name", "state"))
+    rows = Branch.objects.filter(run__trace=trace.pk).values_list("name", "state", "detail")
+    return {name: shown_state(state, detail) for name, state, detail in rows}
+
+
+def shown_state(state: str, detail: str) -> str:
+    """Nobody cancelled a branch that handed its task on to others."""
+    return "forked" if state == State.CANCELLED and handed_on(detail) else state
 
 
 def tone(head: Step, verdict: Step | None, *, live: bool) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from traces.events import Kind
 from traces.models import Trace
 from traces.outline import Outline, outline
 from traces.search import Found, search
@@ -166,7 +167,12 @@ class TraceView:
 
 
 def opening(trace: Trace, path: Sequence[Step]) -> Step | None:
-    """Where one wants to look first: what went wrong, unless all ended well or still goes on; else the last step."""
-    if not path or is_live(trace) or trace.state == "succeeded":
+    """Where one wants to look first: what went wrong, unless all ended well or still goes on; else what was done last.
+
+    A machine that is kept is saved after all is over, which is no news.
+    """
+    if not path or is_live(trace):
         return path[-1] if path else None
-    return next((step for step in reversed(path) if step.status == Status.FAILED), path[-1])
+    wrong = (step for step in reversed(path) if step.status == Status.FAILED and trace.state != "succeeded")
+    done = (step for step in reversed(path) if step.kind != Kind.SNAPSHOT)
+    return next(wrong, None) or next(done, path[-1])

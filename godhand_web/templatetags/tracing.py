@@ -5,8 +5,10 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString
 
+from agents.models import Branch
 from traces.models import Trace
 
+from ..pages.trace_branches import shown_state
 from ..pages.trace_details import cut as shortened
 from .godhand import Look, chip, spoken
 
@@ -25,6 +27,7 @@ LOOKS = {
     "failed": Look("circle-x", "Failed", "fail"),
     "cancelled": Look("circle-slash", "Cancelled", "infra"),
     "infra_error": Look("unplug", "Machine or model failed", "infra"),
+    "forked": Look("git-fork", "Forked", "infra"),
 }
 NONE = Look("circle-dashed", "Recorded", "infra")
 
@@ -37,6 +40,11 @@ def run_look(state: str) -> Look:
 @register.simple_tag
 def run_state(value: str) -> SafeString:
     return chip(run_look(value))
+
+
+@register.simple_tag
+def branch_state(branch: Branch) -> SafeString:
+    return run_state(shown_state(branch.state, branch.detail))
 
 
 @register.simple_tag

@@ -14,6 +14,7 @@ from django.test import Client
 from agents import api, exploring, pruning
 from agents.branching import Way
 from agents.errors import BadTask
+from agents.endings import HANDED_ON
 from agents.models import Branch, Run, State, Task
 from godhand_web.models import User
 from sandboxes.models import Machine, Snapshot
@@ -145,6 +146,17 @@ def test_it_shows_a_tile_for_every_branch(as_owner: Client, owner: User) -> None
     assert tiles.count("checks passed: </span>1/2") == 2
     assert tiles.count("checks passed: </span>2/2") == 1
     assert "Thinking" in tiles
+
+
+def test_it_calls_a_branch_forked_that_handed_its_task_on(as_owner: Client, owner: User) -> None:
+    run = branched(owner)
+    main = run.branches.filter(name="main")
+    pages = (f"/tasks/{run.task_id}/runs/{run.pk}/?branch=main", f"/traces/{run.trace_id}/branches/")
+    for detail, word in (("Cancelled", "Cancelled"), (HANDED_ON.format("b1, b2"), "Forked")):
+        main.update(state=State.CANCELLED, detail=detail, verdict={})
+        for page in pages:
+            text = as_owner.get(page).content.decode()
+            assert (f"</svg>{word}</span>" in text, text.count("</svg>Forked</span>") > 0) == (True, word == "Forked")
 
 
 def refused(client: Client, run: Run, name: str) -> str:

@@ -51,6 +51,13 @@ def test_it_opens_at_the_last_step_when_all_is_well(as_owner: Client, trace: Tra
     assert current(page_of(as_owner, trace)) == str(seq_of(trace, branch="main"))
 
 
+def test_it_opens_at_what_was_done_last_and_not_at_what_was_saved_afterwards(as_owner: Client, trace: Trace) -> None:
+    lifecycle.mark(trace.pk, "succeeded", ended=True)
+    last = Event.objects.filter(trace=trace, branch="main").order_by("-seq")
+    Event.objects.filter(pk=last[0].pk).update(kind=Kind.SNAPSHOT)
+    assert current(page_of(as_owner, trace)) == str(last[1].seq)
+
+
 def test_it_opens_at_the_step_and_branch_of_a_link(as_owner: Client, trace: Trace) -> None:
     click = seq_of(trace, branch="b1", name="click")
     assert current(page_of(as_owner, trace, f"?step={click}")) == str(click)
