@@ -100,6 +100,12 @@ def _holding(lease: Lease) -> Holding:
     return Holding(lease.holder, lease.epoch, until)
 
 
+def counts(lease: Lease) -> bool:
+    """Whether its holder can send already. Rows change first, and the host follows once whoever drove has finished."""
+    held = fence_of(lease.machine_id).held()
+    return (held.holder, held.epoch) == (lease.holder, lease.epoch)
+
+
 def _wait_for_input(machine: Machine) -> None:
     """Of whoever drove before. A display that does not answer obeys nobody, and is not waited for."""
     endpoint = lifecycle.attach(machine).endpoint()

@@ -19,7 +19,8 @@ NEWEST = 2**62
 
 
 class Facts(TypedDict):
-    """`mode` is nobody, agent, you or other; `stage` how far one's own take-over has come.
+    """`mode` is nobody, agent, you or other, and you only once what you send arrives; `stage` how far one's own
+    take-over has come.
 
     `name` is who drives, or is about to; `asker` who asks for it, `asking` that oneself does. `left` is in seconds.
     `before` is the address of the screen as the agent last saw it, for who drives in its place.
@@ -68,9 +69,9 @@ def facts_of(person: Person, machine: Machine) -> Facts:
 
 
 def _mode(held: Lease, me: str, branch: Branch | None) -> str:
-    if held.holder == me:
+    if held.holder == me and lease.counts(held):
         return "you"
-    if lease.person_id(held.holder):
+    if held.holder != me and lease.person_id(held.holder):
         return "other"
     return "agent" if branch and branch.state in (State.RUNNING, State.QUEUED) else "nobody"
 

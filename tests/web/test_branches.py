@@ -13,8 +13,8 @@ from django.test import Client
 
 from agents import api, exploring, pruning
 from agents.branching import Way
-from agents.errors import BadTask
 from agents.endings import HANDED_ON
+from agents.errors import BadTask
 from agents.models import Branch, Run, State, Task
 from godhand_web.models import User
 from sandboxes.models import Machine, Snapshot

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from agents.models import Branch, State, Takeover
 from godhand_web.models import User
+from godhand_web.pages.control import facts_of
 from sandboxes import lease
 from sandboxes.errors import Taken
 from sandboxes.models import Event, Lease, Machine
@@ -62,6 +63,21 @@ def test_it_gives_the_machine_to_one_person_at_a_time(act: Act, machine_row: Mac
     assert (may_send(machine_row, owner), may_send(machine_row, staff)) == (True, False)
     assert act(owner, "back")["mode"] == "nobody"
     assert (may_send(machine_row, owner), may_send(machine_row, staff)) == (False, False)
+
+
+def test_it_calls_nobody_the_driver_whose_keys_would_not_arrive_yet(
+    machine_row: Machine, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever drove before may still be sending; a page that is drawn meanwhile must not take keys."""
+    seen: list[tuple[str, bool]] = []
+
+    def look(machine: Machine) -> None:
+        seen.append((facts_of(owner, machine)["mode"], may_send(machine, owner)))
+
+    monkeypatch.setattr(lease, "_wait_for_input", look)
+    lease.change(lease.of(machine_row.pk), lease.holder_of(owner))
+    look(machine_row)
+    assert seen == [("nobody", False), ("you", True)]
 
 
 def test_it_grows_the_epoch_with_every_change(act: Act, owner: User, staff: User) -> None:
