@@ -160,6 +160,18 @@ def test_it_types_ten_thousand_characters(desktop: Desktop, editor: Callable[[],
     wait_until(lambda: editor() == lines, 60)
 
 
+def test_it_finds_shortcuts_while_the_keyboard_map_changes(machine: GvisorSandbox, desktop: Desktop) -> None:
+    """As it does at the first key that comes over VNC. The window manager must not let go of its keys for that."""
+    changing = "while [ -e /tmp/changing ]; do xmodmap -e 'keycode 255 = F20' -e 'keycode 255 = F21'; done"
+    machine.exec(["sh", "-c", f"touch /tmp/changing; ({changing}) >/dev/null 2>&1 &"])
+    try:
+        for _ in range(5):
+            desktop.perform(Key("Print"))
+            wait_until(lambda: machine.exec(["sh", "-c", "rm /home/agent/Pictures/*.png"]).returncode == 0)
+    finally:
+        machine.exec(["rm", "/tmp/changing"])
+
+
 @pytest.mark.parametrize("layout", ["de", "fr"])
 def test_it_types_on_other_keyboards(
     machine: GvisorSandbox, desktop: Desktop, editor: Callable[[], str], layout: str
