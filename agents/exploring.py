@@ -21,9 +21,9 @@ def advance(run_id: str) -> None:
     elif try_again(run, branches, plan):
         return
     if all(branch.ended for branch in run.branches.all()):
-        if len(branches) > 1 and any(branch.state != State.CANCELLED for branch in run.branches.all()):
-            choosing.choose(run)
-        _settle(run)
+        is_choice = len(branches) > 1 and any(branch.state != State.CANCELLED for branch in run.branches.all())
+        if not is_choice or choosing.choose(run):
+            _settle(run)
     else:
         places.give_back(run, branches)
         places.pass_on()
@@ -48,7 +48,8 @@ def _end_others(branches: list[Branch]) -> None:
 
 
 def _settle(run: Run) -> None:
-    """Every branch has ended, and it is settled which one counts."""
+    """It stands which branch counts. Machines are left alone where another has begun since."""
     run.refresh_from_db()
     lifecycle.mirror(run)
-    places.settle(run)
+    if all(branch.ended for branch in run.branches.all()):
+        places.settle(run)
