@@ -59,7 +59,7 @@ def tied(owner: User, wire: WireServer) -> Run:
 
 def chosen(run: Run) -> tuple[str | None, str]:
     run.refresh_from_db()
-    return run.chosen and run.chosen.name, run.state
+    return run.chosen.name if run.chosen else None, run.state
 
 
 def machine_of(run: Run, name: str) -> str:
