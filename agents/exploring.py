@@ -3,11 +3,15 @@
 Everything here is decided from rows and may be asked for at any time, any number of times, by anybody.
 """
 
+import logging
+
 from . import choosing, lifecycle, places
 from .branching import BY_A_PERSON
 from .models import ENDED, Branch, Run, State
 from .plan import Plan
 from .trying import try_again
+
+log = logging.getLogger(__name__)
 
 
 def advance(run_id: str) -> None:
@@ -30,10 +34,23 @@ def advance(run_id: str) -> None:
 
 
 def reconcile() -> None:
+    for run_id in due():
+        lifecycle.enqueue_choice(run_id)
+
+
+def go_round() -> None:
+    """Without messages: those wait behind branches, where there are more of them than a worker has threads."""
+    for run_id in due():
+        try:
+            advance(run_id)
+        except Exception:
+            log.exception("run %s", run_id)
+
+
+def due() -> list[str]:
     """Runs of which a branch has ended, and nobody has said what follows."""
     several = Run.objects.exclude(state__in=ENDED).filter(branches__state__in=ENDED)
-    for run_id in several.distinct().values_list("pk", flat=True):
-        lifecycle.enqueue_choice(run_id)
+    return list(several.distinct().values_list("pk", flat=True))
 
 
 def passes(branch: Branch) -> bool:

@@ -10,9 +10,11 @@ from django.utils import timezone
 
 from agents import api, choosing, exploring
 from agents.deciding import turn_of
+from agents.errors import BadTask
 from agents.leases import take_over
-from agents.models import Branch, Run, State
+from agents.models import Branch, Run, State, Task
 from agents.runner import known_to, recorder_for
+from godhand_web.celery import ROUNDS
 from godhand_web.models import User
 from sandboxes.models import Machine
 from sandboxes.models import State as MachineState
@@ -146,3 +148,25 @@ def test_it_keeps_its_turn_for_as_long_as_a_judge_takes(tied: Run, settings: Any
             with turn_of(tied.pk) as other:
                 assert other is None
         assert turn.decide(chosen=tied.branches.get(name="b1"))
+
+
+def test_it_chooses_where_every_message_waits_behind_branches(tied: Run, wire: WireServer) -> None:
+    broken = api.start(tied.task)
+    broken.branches.update(state=State.FAILED)
+    Run.objects.filter(pk=broken.pk).update(plan={"search": "none"})
+    with pytest.raises(BadTask):
+        exploring.advance(broken.pk)
+    assert exploring.due() == [broken.pk, tied.pk]
+    wire.will(scored(0.2), scored(0.9))
+    exploring.go_round()
+    assert chosen(tied) == ("b2", State.SUCCEEDED)
+    assert "agents.exploring.go_round" in ROUNDS["agents"]
+
+
+def test_it_ends_the_others_without_a_message(tied: Run) -> None:
+    Task.objects.filter(pk=tied.task_id).update(plan={"stop": "first"})
+    tied.branches.filter(name="b1").update(verdict={"passed": True, "findings": {}})
+    waits = Branch.objects.create(run=tied, name="b3", parent=tied.branches.get(name="main"))
+    exploring.go_round()
+    waits.refresh_from_db()
+    assert waits.state == State.CANCELLED
