@@ -100,12 +100,14 @@ def change_limits(branch: Branch, limits: Mapping[str, Any]) -> Limits:
 
     What the branch has of its own is changed there, everything else for all runs of the task.
     """
-    task, own = branch.run.task, branch.limits
-    changed = Limits.from_json({**task.limits, **own, **limits}).to_json()
-    branch.limits = {name: changed[name] for name in own}
-    task.limits = {**task.limits, **{name: changed[name] for name in limits if name not in own}}
+    task, own, share = branch.run.task, branch.limits, branch.share
+    changed = Limits.from_json({**task.limits, **own, **share, **limits}).to_json()
+    shared = {name: changed[name] for name in limits if name in share}
+    kept = {name: changed[name] for name in limits if name in own}
+    branch.share, branch.limits = {**share, **shared}, {**own, **kept, **branching.whole_for(branch, shared)}
+    task.limits = {**task.limits, **{name: changed[name] for name in limits if name not in {*own, *share}}}
     with transaction.atomic():
-        branch.save(update_fields=["limits"])
+        branch.save(update_fields=["limits", "share"])
         task.save(update_fields=["limits"])
         for trace_id in task.runs.values_list("trace_id", flat=True):
             traces.touch(trace_id)
@@ -121,13 +123,18 @@ def branch_from(run: Run, seq: int, ways: Sequence[Way], *, key: str = "") -> li
     begins = start_from(run, seq)
     if begins is None:
         raise BadTask(f"branch: no machine was saved on the way to step {seq}, or none of the snapshots is left.")
-    clean, spent = vault.cleaner_of(run.task), totals(run.trace_id).cost
+    clean, spent = vault.cleaner_of(run.task), totals(run.trace_id)
     for way in ways:
         allowed = Limits.from_json({**run.task.limits, **way.limits})
         if allowed.steps <= begins.steps:
             raise BadTask(f"limits: steps must be above {begins.steps}, which the way to there has taken.")
-        if allowed.money <= spent:
-            raise BadTask(f"limits: money must be above ${spent:.2f}, which the run has cost so far.")
+        if allowed.money <= spent.cost:
+            raise BadTask(f"limits: money must be above ${spent.cost:.2f}, which the run has cost so far.")
+        if allowed.tokens <= spent.tokens:
+            raise BadTask(
+                f"limits: the run has used {spent.tokens} tokens, and may use {allowed.tokens}. Give the branch more, "
+                "or start the task again."
+            )
         if way.model:
             registry.read_options(way.model["provider"], way.model["options"])
     cleaned = [replace(way, model=clean.json(dict(way.model))) for way in ways]

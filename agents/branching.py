@@ -11,10 +11,10 @@ from sandboxes.models import Snapshot
 from traces.events import Fate, Kind
 from traces.models import Event
 from traces.payloads import EventId
-from traces.queries import head_of, path_totals, totals
+from traces.queries import Totals, head_of, path_totals, totals
 
 from . import lifecycle, vault
-from .budget import Limits, Spent, shared
+from .budget import Limits, Spent, shared, whole_of
 from .errors import BadCall, BadTask
 from .models import ENDED, Branch, Run, Wish
 from .plan import Plan
@@ -71,7 +71,8 @@ def open_branches(
                 snapshot_id=snapshot_id,
                 hint=clean.text(way.hint),
                 model=dict(way.model),
-                limits=_allowance(run, after, heads, way.limits),
+                limits=dict(way.limits),
+                share=_share(run, after, heads, way.limits),
                 recovers=way.recovers,
                 key=f"{key}/{number}" if key else "",
             )
@@ -81,6 +82,14 @@ def open_branches(
         for child in children:
             transaction.on_commit(partial(lifecycle.enqueue, child.pk))
     return children
+
+
+def whole_for(branch: Branch, share: Mapping[str, float]) -> dict[str, float]:
+    """A person's word about the share of one branch, as limits of its own that the next fork shares out."""
+    run, head = branch.run, head_of(branch.run.trace_id, branch.name) or branch.forked_at
+    path = _spent(path_totals(run.trace_id, EventId(head))) if head else Spent()
+    heads = max(1, run.branches.exclude(state__in=ENDED).count())
+    return whole_of(share, path, _spent(totals(run.trace_id)), heads)
 
 
 def opened(run: Run, key: str) -> list[Branch]:
@@ -110,20 +119,17 @@ def _share_out(run: Run, more: int) -> int:
     for branch in going:
         head = head_of(run.trace_id, branch.name) or branch.forked_at
         if head:
-            kept = _allowance(run, EventId(head), len(going) + more, branch.limits)
-            Branch.objects.filter(pk=branch.pk).update(limits=kept)
+            kept = _share(run, EventId(head), len(going) + more, branch.limits)
+            Branch.objects.filter(pk=branch.pk).update(share=kept)
     return len(going) + more
 
 
-def _allowance(run: Run, head: EventId, heads: int, own: Mapping[str, Any]) -> dict[str, Any]:
-    path = path_totals(run.trace_id, head)
+def _share(run: Run, head: EventId, heads: int, own: Mapping[str, Any]) -> dict[str, float]:
     whole = Limits.from_json({**run.task.limits, **own})
-    kept = shared(whole, Spent(tokens=path.tokens, money=path.cost), _total(run), heads)
-    return {**own, "tokens": kept.tokens, "money": kept.money}
+    return shared(whole, _spent(path_totals(run.trace_id, head)), _spent(totals(run.trace_id)), heads)
 
 
-def _total(run: Run) -> Spent:
-    used = totals(run.trace_id)
+def _spent(used: Totals) -> Spent:
     return Spent(tokens=used.tokens, money=used.cost)
 
 

@@ -1,6 +1,7 @@
 """What a branch may use up, looked at in one place."""
 
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from .endings import LimitReached
@@ -43,13 +44,20 @@ class Spent:
     money: float = 0
 
 
-def shared(whole: Limits, path: Spent, total: Spent, heads: int) -> Limits:
+def shared(whole: Limits, path: Spent, total: Spent, heads: int) -> dict[str, float]:
     """For one of several branches that go on: of tokens and money, its share of what the run has left."""
-    return replace(
-        whole,
-        tokens=max(1, int(path.tokens + max(0, whole.tokens - total.tokens) / heads)),
-        money=max(1e-9, path.money + max(0.0, whole.money - total.money) / heads),
-    )
+    return {
+        "tokens": max(1, int(path.tokens + max(0, whole.tokens - total.tokens) / heads)),
+        "money": max(1e-9, path.money + max(0.0, whole.money - total.money) / heads),
+    }
+
+
+def whole_of(share: Mapping[str, float], path: Spent, total: Spent, heads: int) -> dict[str, float]:
+    """What the run may use so that this is a branch's share of it."""
+    return {
+        name: type(kept)(getattr(total, name) + max(0, kept - getattr(path, name)) * heads)
+        for name, kept in share.items()
+    }
 
 
 def check(limits: Limits, spent: Spent) -> None:

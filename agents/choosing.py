@@ -4,11 +4,10 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from django.utils import timezone
+from django.db import transaction
 
 from sandboxes.errors import Unavailable
 from traces.errors import TraceError
@@ -19,6 +18,7 @@ from traces.screens import texts_of
 
 from . import leases, lifecycle, model_keys, places, reading, vault
 from .budget import Limits, Spent, check
+from .deciding import Turn, turn_of
 from .endings import LimitReached
 from .errors import AgentError, BadTask
 from .judging import judge_by, record_judge
@@ -32,28 +32,36 @@ from .select import choose as best_of
 
 log = logging.getLogger(__name__)
 
-PATIENCE = timedelta(minutes=10)
 READING_SECONDS = 10.0
 
 
-def choose(run: Run) -> None:
-    """Among branches that have all ended. Once for each set of them, whoever asks; never against a person's word."""
-    branches = list(run.branches.exclude(state=State.CANCELLED)) or list(run.branches.all())
-    among = sorted(f"{branch.name} {branch.state}" for branch in branches)
-    if run.choice.get("among") == among or run.chosen_by_id:
-        return
-    now = timezone.now()
-    if not Run.objects.filter(pk=run.pk, choosing_until__lte=now).update(choosing_until=now + PATIENCE):
-        return
-    try:
-        candidates = [candidate_of(run, branch) for branch in branches]
-        choice = best_of(judged(run, branches, candidates))
-        winner = next(branch for branch in branches if branch.name == choice.winner.branch)
-        facts = {"among": among, "reasons": choice.reasons, "order": [one.to_json() for one in choice.order]}
-        _record(winner, Actor.VERIFIER, " ".join((_words(choice), *choice.reasons)), facts)
-        Run.objects.filter(pk=run.pk).update(chosen=winner, choice=facts)
-    finally:
-        Run.objects.filter(pk=run.pk).update(choosing_until=timezone.now())
+def choose(run: Run) -> bool:
+    """Among branches that have all ended; whether it stands now which of them counts. False while another is choosing.
+
+    Once for each set of them, whoever asks; never against a person's word.
+    """
+    with turn_of(run.pk) as turn:
+        run.refresh_from_db()
+        branches = list(run.branches.exclude(state=State.CANCELLED)) or list(run.branches.all())
+        among = sorted(f"{branch.name} {branch.state}" for branch in branches)
+        if turn and not _stands(run, among):
+            with turn.kept():
+                choice = best_of(judged(run, branches, [candidate_of(run, branch) for branch in branches]))
+            _decide(turn, branches, choice, {"among": among})
+            run.refresh_from_db()
+        return _stands(run, among)
+
+
+def _stands(run: Run, among: list[str]) -> bool:
+    return bool(run.choice.get("among") == among or run.chosen_by_id)
+
+
+def _decide(turn: Turn, branches: Sequence[Branch], choice: Choice, facts: dict[str, Any]) -> None:
+    winner = next(branch for branch in branches if branch.name == choice.winner.branch)
+    facts |= {"reasons": choice.reasons, "order": [one.to_json() for one in choice.order]}
+    with transaction.atomic():
+        if turn.decide(chosen=winner, choice=facts):
+            _record(winner, Actor.VERIFIER, " ".join((_words(choice), *choice.reasons)), facts)
 
 
 def pick(run: Run, branch: Branch, person: Any) -> None:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from sandboxes.base import Sandbox
+from traces.drafts import plain
 from traces.events import Actor, Recorder
 from traces.payloads import Sha256
 from traces.queries import stored
@@ -46,8 +47,11 @@ def put_in(task: Task, sandbox: Sandbox, recorder: Recorder) -> list[str]:
 def take_out(
     branch: Branch, sandbox: Sandbox, recorder: Recorder, path: str, title: str, clean: Callable[[str], str] = str
 ) -> str:
-    """Raises FileNotFoundError, IsADirectoryError, PermissionError, BadCall, SandboxError."""
-    name = clean_name(path)
+    """Raises FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, BadCall, SandboxError."""
+    try:
+        name = clean_name(path)
+    except BadTask as error:
+        raise BadCall(f"path: {error} Name a file.") from None
     with sandbox.guest() as guest, tempfile.SpooledTemporaryFile(SPOOL) as spool:
         if guest.stat(path).size > MOST_BYTES:
             raise BadCall(f"{path}: is larger than {MOST_BYTES >> 20} MiB.")
@@ -59,8 +63,8 @@ def take_out(
     Document.objects.create(
         branch=branch,
         name=clean(name)[:200],
-        title=clean(title),
-        path=clean(path),
+        title=plain(clean(title), 200),
+        path=clean(path).encode(errors="replace").decode(),
         sha256=sha256,
         media_type=media_type(name),
         size=size,

@@ -13,7 +13,10 @@ Ending
 └── Broken         the machine or the model's service failed, which is never the agent's failure
 """
 
-from .verify import Verdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .verify import Verdict
 
 
 class Ending(Exception):
@@ -21,7 +24,7 @@ class Ending(Exception):
 
 
 class Finished(Ending):
-    def __init__(self, claim: str, verdict: Verdict | None) -> None:
+    def __init__(self, claim: str, verdict: "Verdict | None") -> None:
         super().__init__(claim)
         self.verdict = verdict
 

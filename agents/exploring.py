@@ -3,11 +3,15 @@
 Everything here is decided from rows and may be asked for at any time, any number of times, by anybody.
 """
 
+import logging
+
 from . import choosing, lifecycle, places
 from .branching import BY_A_PERSON
 from .models import ENDED, Branch, Run, State
 from .plan import Plan
 from .trying import try_again
+
+log = logging.getLogger(__name__)
 
 
 def advance(run_id: str) -> None:
@@ -21,19 +25,32 @@ def advance(run_id: str) -> None:
     elif try_again(run, branches, plan):
         return
     if all(branch.ended for branch in run.branches.all()):
-        if len(branches) > 1 and any(branch.state != State.CANCELLED for branch in run.branches.all()):
-            choosing.choose(run)
-        _settle(run)
+        is_choice = len(branches) > 1 and any(branch.state != State.CANCELLED for branch in run.branches.all())
+        if not is_choice or choosing.choose(run):
+            _settle(run)
     else:
         places.give_back(run, branches)
         places.pass_on()
 
 
 def reconcile() -> None:
+    for run_id in due():
+        lifecycle.enqueue_choice(run_id)
+
+
+def go_round() -> None:
+    """Without messages: those wait behind branches, where there are more of them than a worker has threads."""
+    for run_id in due():
+        try:
+            advance(run_id)
+        except Exception:
+            log.exception("run %s", run_id)
+
+
+def due() -> list[str]:
     """Runs of which a branch has ended, and nobody has said what follows."""
     several = Run.objects.exclude(state__in=ENDED).filter(branches__state__in=ENDED)
-    for run_id in several.distinct().values_list("pk", flat=True):
-        lifecycle.enqueue_choice(run_id)
+    return list(several.distinct().values_list("pk", flat=True))
 
 
 def passes(branch: Branch) -> bool:
@@ -48,7 +65,8 @@ def _end_others(branches: list[Branch]) -> None:
 
 
 def _settle(run: Run) -> None:
-    """Every branch has ended, and it is settled which one counts."""
+    """It stands which branch counts. Machines are left alone where another has begun since."""
     run.refresh_from_db()
     lifecycle.mirror(run)
-    places.settle(run)
+    if all(branch.ended for branch in run.branches.all()):
+        places.settle(run)

@@ -77,9 +77,10 @@ class Journal:
         )
         planned.fate, planned.result = Fate.DONE, Result(planned.call, outcome.text, picture, outcome.ok)
 
-    def refuse(self, planned: Planned, text: str) -> None:
-        self.recorder.refused(planned.id, text)
-        planned.fate, planned.result = Fate.REFUSED, Result(planned.call, text, ok=False)
+    def refuse(self, planned: Planned, text: str, screen: Screen | None = None) -> None:
+        picture, sha256 = self.album.show(screen) if screen else (None, None)
+        self.recorder.refused(planned.id, text, sent=Sent(text, sha256, False))
+        planned.fate, planned.result = Fate.REFUSED, Result(planned.call, text, picture, ok=False)
 
     def unknown(self, planned: Planned, screen: Screen) -> None:
         picture, sha256 = self.album.show(screen)

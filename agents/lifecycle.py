@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Case, Value, When
 from django.utils import timezone
 
 from sandboxes import lifecycle as machines
@@ -47,6 +48,15 @@ def move(branch_id: str, to: State, detail: str = "", **columns: Any) -> bool:
             elif to in ENDED:
                 _give_back(branch)
     return bool(moved)
+
+
+def rest(branch_id: str, to: State, detail: str, **columns: Any) -> None:
+    """Of one that was driven. A cancel that nobody has looked at any more is granted now."""
+    kept = Case(When(wish=Wish.CANCEL, then=Value(Wish.CANCEL.value)), default=Value(Wish.NONE.value))
+    with transaction.atomic():
+        move(branch_id, to, detail, **{**columns, "wish": kept})
+        if Branch.objects.filter(pk=branch_id, wish=Wish.CANCEL).exists():
+            move(branch_id, State.CANCELLED, "Cancelled")
 
 
 def request_pause(branch: Branch) -> bool:

@@ -78,9 +78,9 @@ class Loop:
             if planned.result:
                 ending = ending_of(planned, self.place) or ending
             elif any(one.result and not one.result.ok for one in batch):
-                self.journal.refuse(planned, NOT_EXECUTED)
+                self.refuse(planned, NOT_EXECUTED)
             elif planned.hidden and planned.fate is Fate.PLANNED:
-                self.journal.refuse(planned, NOT_KNOWN)
+                self.refuse(planned, NOT_KNOWN)
             elif performed := self.act(planned, shows=planned is _last_on_desktop(batch)):
                 changed |= performed.change.ratio > 0
                 ending = performed.outcome.ending or ending
@@ -118,7 +118,7 @@ class Loop:
         effect = effect_of(planned.call, act, self.place, before)
         if effect and not self.place.consent(planned, effect):
             self.journal.recorder.policy("approval", FORBIDDEN.format(effect), action=planned.id)
-            self.journal.refuse(planned, FORBIDDEN.format(effect))
+            self.refuse(planned, FORBIDDEN.format(effect))
             return False
         self.journal.intend(planned, {**act, "irreversible": effect} if effect else act)
         return True
@@ -128,8 +128,16 @@ class Loop:
             self.journal.recorder.policy("network", str(error), action=planned.id)
         else:
             self.nonsense += 1
-        self.journal.refuse(planned, str(error))
+        self.refuse(planned, str(error))
+
+    def refuse(self, planned: Planned, text: str) -> None:
+        """With the screen where the model would see it, and what was done before may have changed it."""
+        batch = self.talk.pending
+        shows = planned is _last_on_desktop(batch) and any(one.fate in (Fate.DONE, Fate.UNCERTAIN) for one in batch)
+        self.journal.refuse(planned, text, self.place.look() if shows else None)
 
 
 def _last_on_desktop(batch: Sequence[Planned]) -> Planned | None:
-    return next((planned for planned in reversed(batch) if planned.call.toolset == TOOLSET), None)
+    """A zoom shows its own part of the screen, and never the whole."""
+    acts = (planned for planned in reversed(batch) if planned.call.toolset == TOOLSET)
+    return next((planned for planned in acts if planned.call.name != "zoom"), None)

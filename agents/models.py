@@ -123,8 +123,8 @@ class Branch(models.Model):
 
     `fence` grows each time somebody takes the lease; every write names it, and a stale writer is refused. `forked_at`
     is the event after which it begins, on another branch. `model` and `limits` replace those of the task where they are
-    not empty. One that `recovers` another tries again what that one failed at; `key` names the wish for it, so that a
-    second click makes no second branch. `asks_for` is the action that waits for a person's word, `allowed` the word.
+    not empty; `share` is its part of them beside others. One that `recovers` another tries again what that one failed
+    at; `key` names the wish for it: a second click makes no second one. `allowed` is a person's word on `asks_for`.
     """
 
     id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
@@ -136,6 +136,7 @@ class Branch(models.Model):
     hint = models.TextField(blank=True)
     model = models.JSONField(default=dict)
     limits = models.JSONField(default=dict)
+    share = models.JSONField(default=dict)
     recovers = models.OneToOneField("self", null=True, on_delete=models.SET_NULL, related_name="recovery")
     key = models.CharField(max_length=80, blank=True)
     machine = models.ForeignKey(Machine, null=True, on_delete=models.SET_NULL, related_name="branches")

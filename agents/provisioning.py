@@ -8,13 +8,14 @@ from sandboxes.errors import Gone
 from sandboxes.models import Machine
 from sandboxes.models import State as MachineState
 from sandboxes.network import Policy
+from traces.errors import Fenced
 from traces.queries import head_of
 
 from . import lifecycle, places
 from .endings import Broken
 from .keeping import wait_until_ready
-from .leases import Lease
-from .models import Branch, State
+from .leases import LOST, Lease
+from .models import DRIVEN, Branch, State
 from .watching import RowWatch
 
 log = logging.getLogger(__name__)
@@ -47,12 +48,20 @@ def _asked_for(branch: Branch, lease: Lease, watch: RowWatch) -> Machine:
     if branch.machine is None:
         watch.wishes()
         places.take_turns(branch)
-        branch.machine = _new(branch)
-        Branch.objects.filter(pk=branch.pk, fence=lease.fence).update(machine=branch.machine)
+        branch.machine = _kept(_new(branch), branch, lease, watch)
         lifecycle.move(branch.pk, State.PROVISIONING)
     elif branch.machine.state == MachineState.STOPPED:
         forking.request_resume(branch.machine)
     return branch.machine
+
+
+def _kept(machine: Machine, branch: Branch, lease: Lease, watch: RowWatch) -> Machine:
+    """Of a branch that was cancelled or lost while its machine was asked for, nobody else would give it back."""
+    if not Branch.objects.filter(pk=branch.pk, fence=lease.fence, state__in=DRIVEN).update(machine=machine):
+        machines.request_destroy(machine)
+        watch.wishes()
+        raise Fenced(LOST)
+    return machine
 
 
 def _new(branch: Branch) -> Machine:

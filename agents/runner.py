@@ -206,12 +206,14 @@ def conclude(branch: Branch, lease: Lease, watch: RowWatch, ending: Ending) -> N
         log.warning("branch %s ended, and its end could not be written: %s", branch.pk, error)
         if isinstance(error, Fenced):
             return
-    if isinstance(ending, Parked):
-        columns["question"] = clean.text(ending.question)
     if isinstance(ending, Finished):
         verdict = clean.json(ending.verdict.to_json()) if ending.verdict else None
         columns |= {"claim": clean.text(str(ending)), "verdict": verdict}
-    lifecycle.move(branch.pk, state_of(ending), clean.text(str(ending)), **columns)
+    to, detail = state_of(ending), clean.text(str(ending))
+    if isinstance(ending, Parked):
+        lifecycle.rest(branch.pk, to, detail, **columns, question=clean.text(ending.question))
+    else:
+        lifecycle.move(branch.pk, to, detail, **columns)
 
 
 def known_to(branch: Branch) -> Redactor:

@@ -73,7 +73,7 @@ class Verdict:
 
 
 def verify(checks: Iterable[Check], scene: Scene) -> Verdict:
-    """Look at all of them, one after the other. Never raises."""
+    """Look at all of them, one after the other. Raises only what ends the branch: see `Checker.check`."""
     return Verdict({check.name: check.checker.check(scene) for check in checks})
 
 

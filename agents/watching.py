@@ -30,8 +30,8 @@ class RowWatch:
         resumed, self.resumed = self.resumed, False
         if wish == STEPWISE and talk.pending and not resumed:
             raise Parked("It goes step by step.")
-        of_task, own = Branch.objects.values_list("run__task__limits", "limits").get(pk=self.branch_id)
-        check(Limits.from_json({**of_task, **own}), talk.spent(self.seconds / 60))
+        of_task, own, share = Branch.objects.values_list("run__task__limits", "limits", "share").get(pk=self.branch_id)
+        check(Limits.from_json({**of_task, **own, **share}), talk.spent(self.seconds / 60))
 
     def wishes(self) -> str:
         """What is left to be granted. Raises as `look`."""

@@ -27,6 +27,7 @@ ROUNDS = {
     "agents": (
         "agents.runner.reconcile",
         "agents.runner.end_bereft",
+        "agents.exploring.go_round",
         "agents.places.hand_out",
         "agents.schedules.tick",
         "agents.notify.tick",

@@ -73,6 +73,7 @@ SHELL = {
         "attaching",
         "branching",
         "choosing",
+        "deciding",
         "delivery",
         "drafting",
         "explore",

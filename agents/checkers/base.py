@@ -16,7 +16,9 @@ from typing import Any, ClassVar, Self, get_type_hints
 
 from sandboxes.display.screen import Box
 from sandboxes.errors import SandboxError
+from traces.errors import Fenced
 
+from ..endings import Ending
 from ..errors import AgentError, BadTask
 from .options import fitted, plain
 from .scene import Scene
@@ -74,9 +76,11 @@ class Checker(ABC):
         return {name: plain(value) for name, value in given.items() if value != defaults[name]}
 
     def check(self, scene: Scene) -> Finding:
-        """Never raises: whatever stands in the way of an answer is a finding too."""
+        """Whatever stands in the way of an answer is a finding too. Raises Ending and Fenced, as a judge may."""
         try:
             return self.look(scene)
+        except (Ending, Fenced):
+            raise
         except (AgentError, SandboxError) as error:
             problem = str(error)
         except OSError as error:

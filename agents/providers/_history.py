@@ -17,7 +17,8 @@ from PIL import Image, UnidentifiedImageError
 
 from ..coords import Frame, PictureLimits
 from ..errors import ProviderError
-from ..turns import Answered, Picture, Reply, Result, Said, Turn
+from ..turns import Answered, Call, Picture, Reply, Result, Said, Turn
+from ._computer import TOOLSET
 
 KEEP = 3
 EVERY = 25
@@ -46,6 +47,7 @@ def without_old_pictures(turns: Sequence[Turn], keep: int = KEEP, every: int = E
 
 
 def last_picture(turns: Sequence[Turn]) -> Picture | None:
+    """Of the whole screen: coordinates of a zoomed part are not those of the screen."""
     for turn in reversed(turns):
         for part in reversed(_parts(turn)):
             if isinstance(part, Picture):
@@ -126,11 +128,15 @@ def _without_picture(result: Result) -> Result:
     return replace(result, picture=None, text=f"{result_text(result)}\n{LEFT_OUT}")
 
 
+def _is_zoom(call: Call) -> bool:
+    return (call.toolset, call.name) == (TOOLSET, "zoom")
+
+
 def _parts(turn: Turn) -> Sequence[object]:
     match turn:
         case Said():
             return turn.parts
         case Answered():
-            return [result.picture for result in turn.results]
+            return [result.picture for result in turn.results if not _is_zoom(result.call)]
         case Reply():
             return ()

@@ -162,11 +162,14 @@ class AnthropicProvider(Provider):
         return [self._result(result, use) for result, use in zip(turn.results, uses, strict=True)]
 
     def _result(self, result: Result, use: Block) -> Block:
-        parts: tuple[Part, ...] = (result_text(result), *([result.picture] if result.picture else []))
+        """The service takes no picture with an error: then the words say that it is one."""
+        is_error = not result.ok and result.picture is None
+        text = result_text(result) if result.ok or is_error else f"Error: {result_text(result)}"
+        parts: tuple[Part, ...] = (text, *([result.picture] if result.picture else []))
         block = {"type": "tool_result", "tool_use_id": use["id"], "content": self._parts(parts)}
         if use.get("toolset_name"):
             block["toolset_name"] = use["toolset_name"]
-        return block if result.ok else {**block, "is_error": True}
+        return {**block, "is_error": True} if is_error else block
 
     def _parts(self, parts: Sequence[Part]) -> list[Block]:
         blocks: list[Block] = []

@@ -22,5 +22,5 @@ class Deliver(Tool):
     def run(self, given: Mapping[str, Any], place: Workplace) -> Outcome:
         try:
             return Outcome(place.deliver(given["path"], given.get("title", "")[:200]))
-        except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
             return Outcome(f"{given['path']}: {error.strerror or error}", ok=False)

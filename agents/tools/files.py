@@ -52,7 +52,7 @@ class Files(Tool):
     def _create(self, guest: Guest, given: Mapping[str, Any], doing: str) -> str:
         if "content" not in given:
             raise BadCall("content: create needs it.")
-        guest.write_file(given["path"], given["content"].encode(), op_id=doing or None)
+        guest.write_file(given["path"], _bytes("content", given["content"]), op_id=doing or None)
         return f"Wrote {len(given['content'])} characters."
 
     def _edit(self, guest: Guest, given: Mapping[str, Any], doing: str) -> str:
@@ -62,7 +62,7 @@ class Files(Tool):
         count = text.count(given["old"])
         if count != 1:
             raise BadCall(f"old: occurs {count} times in {given['path']}, and must occur once.")
-        guest.write_file(given["path"], text.replace(given["old"], given["new"]).encode(), op_id=doing or None)
+        guest.write_file(given["path"], _bytes("new", text.replace(given["old"], given["new"])), op_id=doing or None)
         return "Replaced it."
 
     def _text_before(self, guest: Guest, path: str, doing: str) -> str:
@@ -80,3 +80,10 @@ class Files(Tool):
             return guest.read_file(path, limit=MOST_BYTES).decode()
         except UnicodeDecodeError:
             raise BadCall(f"{path}: is no text; use bash to look into it.") from None
+
+
+def _bytes(name: str, text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise BadCall(f"{name}: character {error.start} is half of one; write whole characters.") from None

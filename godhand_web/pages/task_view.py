@@ -153,7 +153,9 @@ class RunView:
     @cached_property
     def rest(self) -> str:
         """Another one once something but its steps has changed."""
-        branches = [(one.name, one.state, one.wish, one.question, one.detail, one.limits) for one in self.branches]
+        branches = [
+            (one.name, one.state, one.wish, one.question, one.detail, one.limits, one.share) for one in self.branches
+        ]
         machine = (self.machine.pk, self.machine.state) if self.machine else None
         said = [note.pk for note in self.unheard]
         made = [one.pk for one in self.snapshots], [file.sha256 for file in self.files]
@@ -187,7 +189,7 @@ class RunView:
 
     @cached_property
     def limits(self) -> Limits:
-        return Limits.from_json({**self.task.limits, **self.branch.limits})
+        return Limits.from_json({**self.task.limits, **self.branch.limits, **self.branch.share})
 
     @cached_property
     def meters(self) -> list[Meter]:

@@ -204,8 +204,8 @@ def test_it_shares_what_money_is_left(submit_to_claude: Submit, wire: WireServer
     drive(main)
     point = save(main, machine_row, after=before_reply(main, 1))
     one, two = open_branches(main, point.after, point.snapshot, [Way("one"), Way("two")])
-    assert one.limits["money"] == two.limits["money"]
-    assert one.limits["money"] < 5
+    assert one.share["money"] == two.share["money"]
+    assert one.share["money"] < 5
     for branch in (one, two):
         lifecycle.request_cancel(branch)
 

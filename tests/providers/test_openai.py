@@ -133,6 +133,18 @@ def test_it_answers_a_batch_with_one_screenshot(wire: WireServer) -> None:
     assert wire.refusals == []
 
 
+def test_it_never_takes_a_zoomed_part_for_the_screen(wire: WireServer) -> None:
+    wire.will(response(computer_call({"type": "wait"}), function_call("zoom", region=[0, 0, 9, 9])))
+    done(wire)
+    provider = gpt(wire)
+    reply = provider.complete(SYSTEM, goal(), TOOLS)
+    answered = Answered((Result(reply.calls[0], "OK"), Result(reply.calls[1], "The part.", picture(20, 20))))
+    provider.complete(SYSTEM, [*goal(), reply, answered], TOOLS)
+    screen, zoomed = wire.last["input"][-2:]
+    assert picture_size_of_url(screen["output"]["image_url"], "") == (64, 40)
+    assert picture_size_of_url(zoomed["output"][1]["image_url"], "") == (20, 20)
+
+
 def test_it_says_in_words_what_a_screenshot_cannot(wire: WireServer) -> None:
     wire.will(response(computer_call({"type": "wait"}, {"type": "screenshot"})))
     done(wire)

@@ -32,6 +32,13 @@ def check_block(block: Any, role: str, where: str) -> None:
             insist(isinstance(block["input"], Mapping), f"{where}.input: must be an object")
         case "tool_result":
             check_content(block.get("content", []), where)
+            if block.get("is_error"):
+                check_error(block.get("content", []), where)
+
+
+def check_error(content: Any, where: str) -> None:
+    only_text = isinstance(content, str) or all(inner["type"] == "text" for inner in content)
+    insist(only_text, f'{where}: all content must be type "text" if "is_error" is true')
 
 
 def check_content(content: Any, where: str) -> None:

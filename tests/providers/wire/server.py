@@ -53,7 +53,7 @@ class Cut:
     """The connection ends in the middle of the answer."""
 
 
-Answer = Json | Callable[[Request], Json] | Status | Hang | Truncated | Cut
+Answer = Json | Callable[[Request], Json | Status] | Status | Hang | Truncated | Cut
 
 
 class Api(Protocol):
