@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import PermissionDenied
 from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -20,7 +19,7 @@ from agents.models import OnHelp, Task
 from sandboxes.errors import SandboxError
 from traces.errors import TraceError
 
-from ..access import Person, changeable_schedule_or_404, may_create, task_or_404
+from ..access import changeable_schedule_or_404, maker_or_403, task_or_404
 from ..context import slots_used
 from ..models import User
 from . import schedule_task
@@ -50,7 +49,7 @@ TROUBLE = (AgentError, SandboxError, TraceError)
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    person = maker(request.user)
+    person = maker_or_403(request.user)
     if request.method != "POST":
         form, files = _begun(request, person)
         return _page(request, form, files)
@@ -70,7 +69,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_POST
 def demo(request: HttpRequest) -> HttpResponse:
     """The first example, as it is: no form, no key."""
-    person, example = maker(request.user), EXAMPLES[DEMO]
+    person, example = maker_or_403(request.user), EXAMPLES[DEMO]
     try:
         run = api.submit(
             person,
@@ -86,12 +85,6 @@ def demo(request: HttpRequest) -> HttpResponse:
         form.blame(error)
         return _page(request, form, bundled(example.files))
     return redirect("task", run.task_id)
-
-
-def maker(person: Person) -> User:
-    if not isinstance(person, User) or not may_create(person):
-        raise PermissionDenied
-    return person
 
 
 def _made(person: User, form: NewTask, files: Iterable[Waiting], secrets: dict[str, str]) -> str | None:

@@ -16,7 +16,7 @@ from agents.errors import BadTask
 from agents.standing import Webhook
 from traces.retention import Policy
 
-from ..access import admin_or_404, is_admin
+from ..access import admin_or_404, is_admin, may_create
 from ..context import DENSITY_COOKIE, KEYS_COOKIE, MOTION_COOKIE, NOTIFY_COOKIE, THEME_COOKIE
 from ..forms import Days, Preferences
 from ..models import User
@@ -68,6 +68,7 @@ def page(request: HttpRequest, form: Preferences, *, status: int = 200, **more: 
         "limits": {name: sent.get(name, "") for name in LIMITED} if sent else usual_limits(request),
         "models": models_for(request.user),
         "may_set_keys": is_admin(request.user),
+        "may_ask": may_create(request.user),
         "kept_keys": model_keys.stored(),
         "set_keys": {name for name in model_keys.names() if model_keys.from_environment(name)},
         "hook": hook,
