@@ -16,7 +16,7 @@ from agents.errors import BadTask
 from agents.standing import Webhook
 from traces.retention import Policy
 
-from ..access import admin_or_404, is_admin, may_create
+from ..access import is_admin, may_create
 from ..context import DENSITY_COOKIE, KEYS_COOKIE, MOTION_COOKIE, NOTIFY_COOKIE, THEME_COOKIE
 from ..forms import Days, Preferences
 from ..models import User
@@ -81,18 +81,6 @@ def page(request: HttpRequest, form: Preferences, *, status: int = 200, **more: 
         "key_groups": GROUPS.values(),
     }
     return render(request, "settings.html", {**context, **more}, status=status)
-
-
-@require_POST
-def retention(request: HttpRequest) -> HttpResponse:
-    """For the whole installation."""
-    admin_or_404(request.user)
-    days = Days(request.POST)
-    if not days.is_valid():
-        return page(request, Preferences(), status=400, days=days)
-    removal.choose_days(days.cleaned_data["traces"], days.cleaned_data["pictures"])
-    messages.success(request, "Saved. The next sweep goes by it; Space shows what that takes.")
-    return redirect("settings")
 
 
 def written(limits: Iterable[float]) -> str:
