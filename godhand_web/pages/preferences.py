@@ -73,6 +73,7 @@ def page(request: HttpRequest, form: Preferences, *, status: int = 200, **more: 
         "set_keys": {name for name in model_keys.names() if model_keys.from_environment(name)},
         "hook": hook,
         "hook_url": hook.url if hook else "",
+        "hook_told": {"on_help": hook.on_help if hook else True, "on_end": hook.on_end if hook else True},
         "notices": hook.notices.all()[:NOTICES_SHOWN] if hook else (),
         "policy": Policy.of_settings(),
         "days": Days(initial=dict(zip(("traces", "pictures"), removal.chosen_days(), strict=True))),

@@ -1,4 +1,4 @@
-"""After how many days traces and pictures go, for the whole installation. What would go at once is asked about first."""
+"""After how many days traces and pictures go, for the whole installation. What would go at once is asked first."""
 
 from dataclasses import dataclass
 
