@@ -169,3 +169,5 @@ urlpatterns = [
     path("readyz", health.ready, name="readyz"),
     *account_urls.urlpatterns,
 ]
+
+handler500 = "godhand_web.pages.failed.server_error"
