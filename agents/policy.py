@@ -89,7 +89,7 @@ def _called(text: str) -> Iterator[str]:
 
 
 def _sent(text: str) -> Iterator[re.Match[str]]:
-    """The first place after each program that sends. One expression for both would look at a long line again and again."""
+    """The first place after each program that sends. One expression for both would read a long line again and again."""
     for command in END_OF_COMMAND.split(text):
         end = 0
         while (sender := SENDER.search(command, end)) and (place := SENT_TO.search(command, sender.end())):

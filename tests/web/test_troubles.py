@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, expect
 
 from godhand_web.cli import doctor
 from godhand_web.pages import tasks
+from sandboxes.host import here
 from tests.broker import Broker
 
 from .site import Site
@@ -38,7 +39,7 @@ def test_it_says_when_the_disk_is_nearly_full(as_owner: Client, monkeypatch: pyt
     page = as_owner.get("/tasks/").content.decode()
     assert "The disk is nearly full." in page
     assert re.search(r"\d+ GiB free\. ", page)
-    assert str(doctor.here().home) not in page
+    assert str(here().home) not in page
 
 
 @pytest.mark.usefixtures("redis_url")
