@@ -18,8 +18,9 @@ from godhand_web.models import User
 from sandboxes.models import Lease, Machine
 from sandboxes.models import State as MachineState
 from sandboxes.publish import lease_changed, machine_changed
+from traces.events import Actor
 
-from .task_rows import a_step, child_of, machine_of, run_in
+from .task_rows import a_step, child_of, machine_of, recorder_of, run_in
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_url", "image")]
 QUIET = 0.3
@@ -49,6 +50,11 @@ class Page(WebsocketCommunicator):
 
 async def add_step(run: Run) -> None:
     await database_sync_to_async(lambda: a_step(run.branches.get()))()
+
+
+async def add_note(run: Run) -> None:
+    """One event, so one hint: whoever is shown it has heard all there is to hear."""
+    await database_sync_to_async(lambda: recorder_of(run.branches.get()).message(Actor.HUMAN, "Go on.", turn=0))()
 
 
 def test_it_sends_the_newest_steps_and_no_more_than_is_read(run: Run, cookie: bytes) -> None:
@@ -130,12 +136,12 @@ def test_it_hears_the_machine_that_takes_the_place_of_one_that_failed(run: Run, 
     async def watch() -> list[tuple[str, str]]:
         page = Page(run, cookie)
         assert (await page.connect())[0]
-        await add_step(run)
+        await add_note(run)
         await page.shown()
         await page.send_to(text_data="read")
         await database_sync_to_async(replace)()
         hints = [json.loads(await page.receive_from(5))]
-        await add_step(run)
+        await add_note(run)
         await page.shown()
         await database_sync_to_async(tell)()
         hints.append(json.loads(await page.receive_from(5)))
