@@ -13,6 +13,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -58,8 +59,11 @@ def change(schedule: Schedule, wording: str, zone: str, *, name: str, runs: int,
 
 
 def change_task(schedule: Schedule, task: Task) -> None:
-    """Its next runs are of another task; what the old one did stays."""
-    Schedule.objects.filter(pk=schedule.pk).update(task=task)
+    """Its next runs are of another task; what the old one did stays, and one without any run goes."""
+    with transaction.atomic():
+        old = Schedule.objects.values_list("task", flat=True).get(pk=schedule.pk)
+        Schedule.objects.filter(pk=schedule.pk).update(task=task)
+        _forget_unused(old)
 
 
 def understood(wording: str, zone: str, now: datetime | None = None) -> tuple[timing.Rule, datetime]:
@@ -90,7 +94,11 @@ def delete(schedule: Schedule) -> None:
     """Its task and their runs stay; a task without any run goes."""
     with transaction.atomic():
         Schedule.objects.filter(pk=schedule.pk).delete()
-        Task.objects.filter(pk=schedule.task_id, runs__isnull=True).delete()
+        _forget_unused(schedule.task_id)
+
+
+def _forget_unused(task_id: str) -> None:
+    Task.objects.filter(pk=task_id, runs__isnull=True).delete()
 
 
 def run_now(schedule: Schedule) -> Firing:
@@ -100,8 +108,9 @@ def run_now(schedule: Schedule) -> Firing:
 
 
 def going(schedule: Schedule) -> Run | None:
-    """The run that the next one would overlap with."""
-    return Run.objects.filter(task=schedule.task_id).exclude(state__in=ENDED).order_by("created_at").first()
+    """The run that the next one would overlap with, also of a task that it had before."""
+    its = Q(task=schedule.task_id) | Q(firings__schedule=schedule)
+    return Run.objects.filter(its).exclude(state__in=ENDED).order_by("created_at").first()
 
 
 def tick(now: datetime | None = None) -> None:

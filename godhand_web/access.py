@@ -2,13 +2,15 @@
 
 A person sees what they own and what is owned by anybody they share a team with; their role in that team says what they
 may do with the latter: a viewer sees it, an operator drives and changes it, an admin also forces control and manages
-the team. Whose own role is viewer changes nothing anywhere. Staff see and do everything but what is one's alone: links,
-sessions, keys. Whatever a person may not see does not exist for them: callers answer 404, never 403.
+the team. Whose own role is viewer changes and makes nothing anywhere, but for exports of what they see. Staff see and
+do everything but what is one's alone: links, sessions, keys. Whatever a person may not see does not exist for them:
+callers answer 404, never 403.
 """
 
 from typing import Literal, TypeGuard, TypeVar
 
 from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, Q, QuerySet
 from django.http import Http404, HttpRequest
 
@@ -225,6 +227,13 @@ def may_name_services(person: Person) -> bool:
 
 def may_create(person: Person) -> bool:
     return known(person) and (person.is_staff or not person.only_looks)
+
+
+def maker_or_403(person: Person) -> User:
+    """For what belongs to nobody yet, so that there is nothing to hide. Raises PermissionDenied."""
+    if not known(person) or not may_create(person):
+        raise PermissionDenied
+    return person
 
 
 def admin_or_404(person: Person) -> User:

@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 
 from agents import publish as runs
 from agents.models import Branch
+from sandboxes.models import ENDED
 from sandboxes.publish import STAFF_GROUP, LeaseChanged, MachineChanged, machine_group, owner_group
 from traces.publish import TraceChanged, trace_group
 
@@ -52,11 +53,15 @@ class Hints(AsyncJsonWebsocketConsumer):
 
     async def disconnect(self, code: int) -> None:
         line.leave(self)
-        for group in self.heard:
+        await self.leave(*self.heard)
+
+    async def leave(self, *groups: str) -> None:
+        for group in groups:
             try:
                 await self.channel_layer.group_discard(group, self.channel_name)
             except (OSError, RedisError) as error:
                 log.warning("%s left unsaid: %s", group, error)
+        self.heard = tuple(group for group in self.heard if group not in groups)
 
     async def join(self, *groups: str) -> bool:
         """False when Redis does not answer."""
@@ -129,13 +134,13 @@ class TaskListHints(Hints):
 
 
 class RunHints(Hints):
-    """A run's newest steps as they are made, and hints of its machine once there is one.
+    """A run's newest steps as they are made, and hints of its machine once there is one, also of one that replaces it.
 
     A page that was sent something says when it has read it, and is sent no more until then: one that has stopped
     reading costs nothing.
     """
 
-    unread = behind = False
+    unread = behind = settled = False
     sending: asyncio.Task[None] | None = None
     looked_at = 0.0
 
@@ -156,10 +161,23 @@ class RunHints(Hints):
         await super().disconnect(code)
 
     async def trace_changed(self, hint: TraceChanged) -> None:
-        if len(self.heard) == 1 and not await self.join(*await self.machine_groups()):
+        if not self.settled and not await self.hear_machine():
             await self.close()
         self.behind = True
         self.catch_up()
+
+    async def machine_changed(self, hint: MachineChanged) -> None:
+        """It may have failed, and only then a branch gets another: no step has to ask which one it has."""
+        self.settled = False
+        await super().machine_changed(hint)
+
+    async def hear_machine(self) -> bool:
+        """The one that the branch has now, and no other. False when Redis does not answer."""
+        found = await self.machine()
+        groups = [machine_group(found[0])] if found else []
+        await self.leave(*(group for group in self.heard[1:] if group not in groups))
+        self.settled = found is not None and found[1] not in ENDED
+        return await self.join(*(group for group in groups if group not in self.heard))
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any) -> None:
         """The page has read what it was sent."""
@@ -188,14 +206,14 @@ class RunHints(Hints):
         return await trust.ask(self.scope["session"], self.run_id)
 
     async def others_for(self, person: Person) -> Sequence[str]:
-        return await self.machine_groups()
+        found = await self.machine()
+        return [machine_group(found[0])] if found else []
 
-    async def machine_groups(self) -> Sequence[str]:
-        """None before the branch has its machine."""
+    async def machine(self) -> tuple[str, str] | None:
+        """Its id and state; None before the branch has one."""
         shown = {"name": self.branch} if self.branch else {"parent": None}
         mine = Branch.objects.filter(run=self.run_id, machine__isnull=False, **shown)
-        machine_id = await database_sync_to_async(mine.values_list("machine", flat=True).first)()
-        return [machine_group(machine_id)] if machine_id else []
+        return await database_sync_to_async(mine.values_list("machine", "machine__state").first)()
 
 
 class Nowhere(AsyncJsonWebsocketConsumer):

@@ -1,4 +1,4 @@
-"""What the frame around every page shows: where one can go, how full the host is, which theme."""
+"""What the frame around every page shows: where one can go, how full the host is, what is wrong, which theme."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +12,7 @@ from sandboxes.models import OFF_HOST, Machine
 
 from .access import Person, visible_machines, visible_runs
 from .models import User
+from .troubles import troubles
 
 THEME_COOKIE = "godhand-theme"
 THEMES = ("system", "light", "dark")
@@ -92,5 +93,6 @@ def shell(request: HttpRequest) -> dict[str, Any]:
             "entries": entries(request.path, person),
             "slots": settings.MACHINE_SLOTS,
             "slots_used": slots_used(),
+            "troubles": list(troubles()),
         }
     return frame

@@ -20,6 +20,7 @@ from .pages import (
     new_task,
     notifications,
     preferences,
+    retention,
     schedules,
     session,
     shared,
@@ -154,7 +155,7 @@ urlpatterns = [
     path("images/<str:name>/delete/", images.delete, name="delete_build"),
     path("settings/", preferences.edit, name="settings"),
     path("settings/space/", space.index, name="space"),
-    path("settings/retention/", preferences.retention, name="retention"),
+    path("settings/retention/", retention.choose, name="retention"),
     path("settings/webhook/", notifications.webhook, name="webhook"),
     path("settings/webhook/test/", notifications.test_webhook, name="test_webhook"),
     path("settings/models/<str:kind>/key/", task_models.key, name="model_key"),
@@ -168,3 +169,5 @@ urlpatterns = [
     path("readyz", health.ready, name="readyz"),
     *account_urls.urlpatterns,
 ]
+
+handler500 = "godhand_web.pages.failed.server_error"

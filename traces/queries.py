@@ -41,11 +41,6 @@ class Stored:
     height: int | None
 
 
-def events_after(trace_id: str, seq: int, limit: int) -> list[Recorded]:
-    """The events that follow a number, in order."""
-    return _light(Event.objects.filter(trace=trace_id, seq__gt=seq).order_by("seq")[:limit])
-
-
 def changes_after(trace_id: str, revision: int, limit: int) -> list[Recorded]:
     """What was added or moved on after a revision, each event as it is now. The next question names the last's."""
     return _light(Event.objects.filter(trace=trace_id, revision__gt=revision).order_by("revision")[:limit])

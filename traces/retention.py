@@ -40,7 +40,11 @@ class Policy:
     @classmethod
     def of_settings(cls) -> "Policy":
         """As somebody has chosen, else as the installation says."""
-        traces, pictures = import_string(settings.RETENTION)()
+        return cls.chosen(*import_string(settings.RETENTION)())
+
+    @classmethod
+    def chosen(cls, traces: int | None, pictures: int | None) -> "Policy":
+        """Where nothing is chosen, it is as the installation says."""
         return cls(
             settings.TRACE_DAYS if traces is None else traces,
             settings.PICTURE_DAYS if pictures is None else pictures,

@@ -12,7 +12,7 @@ from traces import jobs
 from traces.errors import TraceError
 
 from .. import quotas
-from ..access import visible_jobs, visible_traces
+from ..access import maker_or_403, visible_jobs, visible_traces
 from ..models import User
 from .exports import Shown
 
@@ -22,13 +22,13 @@ ZIP = b"PK\x03\x04"
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    problem = ""
+    person, problem = maker_or_403(request.user), ""
     if request.method == "POST":
-        problem = take(request, request.FILES.get("bundle"))
+        problem = take(person, request.FILES.get("bundle"))
         if not problem:
             return redirect("import_trace")
-    mine = [Shown(job) for job in visible_jobs(request.user).filter(kind=jobs.IMPORT)[:LISTED]]
-    made = visible_traces(request.user).in_bulk([each.job.result for each in mine if each.job.result])
+    mine = [Shown(job) for job in visible_jobs(person).filter(kind=jobs.IMPORT)[:LISTED]]
+    made = visible_traces(person).in_bulk([each.job.result for each in mine if each.job.result])
     context = {
         "problem": problem,
         "jobs": [(each, made.get(each.job.result)) for each in mine],
@@ -37,9 +37,8 @@ def new(request: HttpRequest) -> HttpResponse:
     return render(request, "traces/import.html", context, status=400 if problem else 200)
 
 
-def take(request: HttpRequest, file: Any) -> str:
+def take(person: User, file: Any) -> str:
     """What is wrong with it, as far as that can be said at once: a worker looks at the rest."""
-    assert isinstance(request.user, User)
     if not isinstance(file, UploadedFile):
         return "Choose a file."
     if (file.size or 0) > settings.IMPORT_MB << 20:
@@ -48,10 +47,10 @@ def take(request: HttpRequest, file: Any) -> str:
     file.seek(0)
     if begins != ZIP:
         return "This is no zip file. Choose a bundle that was exported from a GodHand."
-    if full := quotas.no_room_on_disk(request.user.pk):
+    if full := quotas.no_room_on_disk(person.pk):
         return full
     try:
-        jobs.request_import(request.user, cast(BinaryIO, file), file.name or "")
+        jobs.request_import(person, cast(BinaryIO, file), file.name or "")
     except TraceError as error:
         return str(error)
     return ""

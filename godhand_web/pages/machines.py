@@ -1,7 +1,6 @@
 """All machines, and the form that makes one more."""
 
 from django.conf import settings
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
@@ -12,10 +11,9 @@ from sandboxes import lifecycle
 from sandboxes.errors import NotBuilt, SandboxError
 from sandboxes.models import Machine
 
-from ..access import may_create, visible_machines
+from ..access import maker_or_403, visible_machines
 from ..context import slots_used
 from ..forms import NewMachine
-from ..models import User
 from .cards import image_cards, with_pictures
 from .machine_filters import SORTS, TABS, Wanted, chosen, offered
 from .machine_resources import resources_of
@@ -51,13 +49,12 @@ def in_full(ids: list[str]) -> list[Machine]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    if not isinstance(request.user, User) or not may_create(request.user):
-        raise PermissionDenied
+    person = maker_or_403(request.user)
     form = NewMachine(request.POST) if request.method == "POST" else NewMachine(initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
         try:
             machine = lifecycle.request_machine(
-                request.user,
+                person,
                 image=form.cleaned_data["image"],
                 name=form.cleaned_data["name"],
                 limits=form.limits(),

@@ -5,26 +5,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from agents import api, schedules
+from agents import api
 from agents.check_text import to_toml
 from agents.errors import AgentError
 from agents.examples import DEMO, EXAMPLES, Example
 from agents.models import OnHelp, Task
-from agents.standing import Schedule
 from sandboxes.errors import SandboxError
 from traces.errors import TraceError
 
-from ..access import Person, changeable_schedule_or_404, may_create, task_or_404
+from ..access import changeable_schedule_or_404, maker_or_403, task_or_404
 from ..context import slots_used
 from ..models import User
+from . import schedule_task
 from .cards import image_cards
 from .preferences import usual_limits
 from .schedule_preview import EXAMPLES as WHEN_EXAMPLES
@@ -51,7 +49,7 @@ TROUBLE = (AgentError, SandboxError, TraceError)
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    person = maker(request.user)
+    person = maker_or_403(request.user)
     if request.method != "POST":
         form, files = _begun(request, person)
         return _page(request, form, files)
@@ -62,7 +60,7 @@ def new(request: HttpRequest) -> HttpResponse:
         form.blame(trouble)
     wants_code = "show" in request.POST
     if form.is_valid() and not wants_code:
-        made = _made(person, form, files, secrets)
+        made = _made(person, form, files, {**schedule_task.staying(person, form, request.POST), **secrets})
         if made is not None:
             return redirect(made)
     return _page(request, form, files, secrets, code=wants_code)
@@ -71,7 +69,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_POST
 def demo(request: HttpRequest) -> HttpResponse:
     """The first example, as it is: no form, no key."""
-    person, example = maker(request.user), EXAMPLES[DEMO]
+    person, example = maker_or_403(request.user), EXAMPLES[DEMO]
     try:
         run = api.submit(
             person,
@@ -89,37 +87,17 @@ def demo(request: HttpRequest) -> HttpResponse:
     return redirect("task", run.task_id)
 
 
-def maker(person: Person) -> User:
-    if not isinstance(person, User) or not may_create(person):
-        raise PermissionDenied
-    return person
-
-
 def _made(person: User, form: NewTask, files: Iterable[Waiting], secrets: dict[str, str]) -> str | None:
     """The address of what was made of it; None when somebody refused, which the form then says."""
     attachments = {file.name: file.content for file in files}
     call = {**form.call(), "attachments": attachments, "secrets": secrets}
     try:
         if form.recurs:
-            return reverse("schedule", args=[_scheduled(person, form, call).pk])
+            return reverse("schedule", args=[schedule_task.save(person, form, call).pk])
         return reverse("task", args=[api.submit(person, **call).task_id])
     except TROUBLE as error:
         form.blame(error)
         return None
-
-
-def _scheduled(person: User, form: NewTask, call: dict[str, Any]) -> Schedule:
-    """A new one, or the one whose task is changed."""
-    data, runs = form.cleaned_data, call.pop("runs", 1)
-    facts = {"runs": runs, "catch_up": data["catch_up"]}
-    old = changeable_schedule_or_404(person, data["schedule"]) if data["schedule"] else None
-    with transaction.atomic():
-        task = api.save(old.owner if old else person, **call)
-        if old is None:
-            return schedules.make(task, data["when"], data["zone"], **facts)
-        schedules.change_task(old, task)
-        schedules.change(old, data["when"], data["zone"], name=old.name, **facts)
-    return old
 
 
 def _files(request: HttpRequest, person: User, form: NewTask) -> list[Waiting]:
@@ -147,7 +125,7 @@ def _begun(request: HttpRequest, person: User) -> tuple[NewTask, list[Waiting]]:
         task = task_or_404(person, asked["like"])
         initial, files = {**initial, **_of_task(task)}, of_task(person, task)
     if "schedule" in asked:
-        initial |= _of_schedule(changeable_schedule_or_404(person, asked["schedule"]))
+        initial |= schedule_task.begun(changeable_schedule_or_404(person, asked["schedule"]))
     elif "recurs" in asked:
         initial["timing"] = "schedule"
     if asked.get("trace") and asked.get("step"):
@@ -176,17 +154,6 @@ def _of_task(task: Task) -> dict[str, Any]:
         "keep_machine": task.keep_machine,
         **{name: f"{value:g}" for name, value in task.limits.items()},
         **options,
-    }
-
-
-def _of_schedule(schedule: Schedule) -> dict[str, Any]:
-    return {
-        "timing": "schedule",
-        "schedule": schedule.pk,
-        "when": schedule.wording,
-        "zone": schedule.zone,
-        "catch_up": schedule.catch_up,
-        "runs": schedule.runs,
     }
 
 
@@ -223,6 +190,7 @@ def _page(
     assert isinstance(request.user, User)
     valid = form.is_bound and not form.errors
     chosen = str(form["start"].value() or "")
+    stay = schedule_task.staying(request.user, form, request.POST)
     names = [*(file.name for file in files), *request.POST.getlist("names")]
     context = {
         "form": form,
@@ -231,12 +199,13 @@ def _page(
         "images": [(card, usual_seconds(card.name)) for card in image_cards()],
         "origins": origins(request.user, chosen.removeprefix("snapshot:")),
         "secrets": held(request.user, secrets or {}),
+        "sealed": {name: name in stay for name in schedule_task.sealed(request.user, form)},
         "preview": preview_of(form["when"].value(), form["zone"].value()),
         "explained": explained(form["checks"].value() or ""),
         "has_key": not form.models[0].trouble and usual(form.models) != "scripted",
         "full": slots_used() >= settings.MACHINE_SLOTS,
         "shows_code": code,
-        "code": _code(request.user, form, names, secrets or {}) if valid else "",
+        "code": _code(request.user, form, names, {**stay, **(secrets or {})}) if valid else "",
     }
     wrong = form.is_bound and bool(form.errors)
     return render(request, "tasks/new.html", {**MENUS, **context}, status=400 if wrong and not code else 200)

@@ -46,13 +46,11 @@ def webhook(request: HttpRequest) -> HttpResponse:
         notify.forget(request.user)
         messages.success(request, "Nothing is sent any more.")
         return redirect("settings")
-    told = {"on_help": "on_help" in request.POST, "on_end": "on_end" in request.POST}
-    url = request.POST.get("url", "")
+    url, told = request.POST.get("url", ""), _told(request)
     try:
         secret = notify.choose(request.user, url, **told)
     except NotSent as error:
-        more: dict[str, Any] = {"hook_error": str(error), "hook_url": url[:1000]}
-        return page(request, Preferences(), status=400, **more)
+        return _typed(request, str(error))
     if secret:
         return page(request, Preferences(), hook_secret=secret)
     messages.success(request, "Saved.")
@@ -61,12 +59,33 @@ def webhook(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def test_webhook(request: HttpRequest) -> HttpResponse:
+    """Of the address as it stands in the form, which stays as it was typed."""
     hook = get_object_or_404(Webhook, owner=request.user.pk)
+    url = request.POST.get("url", hook.url).strip()
     try:
-        messages.success(request, f"It answered {notify.test(hook)}.")
+        answered = f"It answered {notify.test(hook, url)}."
     except AgentError as error:
+        if url != hook.url:
+            return _typed(request, str(error))
         messages.error(request, str(error))
-    return redirect("settings")
+    else:
+        messages.success(request, answered if url == hook.url else f"{answered} The address is not saved yet.")
+    saved = "url" not in request.POST or (url, _told(request)) == (hook.url, _told_by(hook))
+    return redirect("settings") if saved else _typed(request)
+
+
+def _told(request: HttpRequest) -> dict[str, bool]:
+    return {name: name in request.POST for name in ("on_help", "on_end")}
+
+
+def _told_by(hook: Webhook) -> dict[str, bool]:
+    return {"on_help": hook.on_help, "on_end": hook.on_end}
+
+
+def _typed(request: HttpRequest, error: str = "") -> HttpResponse:
+    """The form as it was sent."""
+    sent = {"hook_url": request.POST.get("url", "")[:1000], "hook_told": _told(request), "hook_error": error}
+    return page(request, Preferences(), status=400 if error else 200, **sent)
 
 
 def _ended(person: User, since: datetime) -> Any:

@@ -16,10 +16,12 @@ from agents.errors import BadTask
 from agents.standing import Webhook
 from traces.retention import Policy
 
-from ..access import admin_or_404, is_admin
+from ..access import is_admin, may_create
 from ..context import DENSITY_COOKIE, KEYS_COOKIE, MOTION_COOKIE, NOTIFY_COOKIE, THEME_COOKIE
 from ..forms import Days, Preferences
 from ..models import User
+from .about import about
+from .home_needs import needs
 from .keyboard import GROUPS
 from .session import own_page
 from .task_models import models_for
@@ -61,37 +63,36 @@ def edit(request: HttpRequest) -> HttpResponse:
 def page(request: HttpRequest, form: Preferences, *, status: int = 200, **more: Any) -> HttpResponse:
     """All of the settings. `more` is what another form on it has to say."""
     assert isinstance(request.user, User)
-    hook = Webhook.objects.filter(owner=request.user).first()
     sent = form.data if form.is_bound else None
+    models = models_for(request.user)
     context = {
         "form": form,
         "limits": {name: sent.get(name, "") for name in LIMITED} if sent else usual_limits(request),
-        "models": models_for(request.user),
+        "models": models,
         "may_set_keys": is_admin(request.user),
+        "may_ask": may_create(request.user),
         "kept_keys": model_keys.stored(),
         "set_keys": {name for name in model_keys.names() if model_keys.from_environment(name)},
-        "hook": hook,
-        "hook_url": hook.url if hook else "",
-        "notices": hook.notices.all()[:NOTICES_SHOWN] if hook else (),
+        **_hook_of(request.user),
         "policy": Policy.of_settings(),
         "days": Days(initial=dict(zip(("traces", "pictures"), removal.chosen_days(), strict=True))),
         "installed_days": (settings.TRACE_DAYS, settings.PICTURE_DAYS),
         "export_days": settings.EXPORT_DAYS,
         "key_groups": GROUPS.values(),
+        "needs": needs(models) if is_admin(request.user) else (),
+        "about": about(),
     }
     return render(request, "settings.html", {**context, **more}, status=status)
 
 
-@require_POST
-def retention(request: HttpRequest) -> HttpResponse:
-    """For the whole installation."""
-    admin_or_404(request.user)
-    days = Days(request.POST)
-    if not days.is_valid():
-        return page(request, Preferences(), status=400, days=days)
-    removal.choose_days(days.cleaned_data["traces"], days.cleaned_data["pictures"])
-    messages.success(request, "Saved. The next sweep goes by it; Space shows what that takes.")
-    return redirect("settings")
+def _hook_of(person: User) -> dict[str, Any]:
+    hook = Webhook.objects.filter(owner=person).first()
+    return {
+        "hook": hook,
+        "hook_url": hook.url if hook else "",
+        "hook_told": {"on_help": hook.on_help if hook else True, "on_end": hook.on_end if hook else True},
+        "notices": hook.notices.all()[:NOTICES_SHOWN] if hook else (),
+    }
 
 
 def written(limits: Iterable[float]) -> str:

@@ -15,7 +15,7 @@ from traces import jobs, queries, shares
 from traces.export.base import Scope
 from traces.models import Blob, Event, Job, JobState, Share, Trace
 
-from ..access import changeable_trace_or_404, own_share_or_404
+from ..access import changeable_trace_or_404, maker_or_403, own_share_or_404
 from ..models import User
 from ..qr import square
 from .exports import said_of
@@ -112,6 +112,7 @@ def job_of(share: Share) -> Job | None:
 def issue(request: HttpRequest, share_id: str) -> HttpResponse:
     """The link is in the answer, and nowhere else ever after."""
     share = own_share_or_404(request.user, share_id)
+    maker_or_403(request.user)
     form = ForHowLong(request.POST)
     if share.copy is None and not share.live:
         messages.error(request, "The copy is not there yet.")

@@ -18,8 +18,7 @@ from agents.providers import registry
 from agents.providers.base import Provider
 from agents.turns import Said
 
-from ..access import Person, admin_or_404, may_name_services
-from ..models import User
+from ..access import Person, admin_or_404, maker_or_403, may_name_services
 
 Widget = Literal["text", "area", "number", "choice", "switch"]
 ADDRESS = "base_url"
@@ -171,9 +170,9 @@ def key(request: HttpRequest, kind: str) -> HttpResponse:
 
 @require_POST
 def test(request: HttpRequest, kind: str) -> HttpResponse:
-    """One tiny question through the provider; what the service said is shown as it is."""
-    assert isinstance(request.user, User)
-    model = next((model for model in models_for(request.user) if model.kind == kind), None)
+    """One tiny question through the provider, at the installation's expense; its answer is shown as it is."""
+    person = maker_or_403(request.user)
+    model = next((model for model in models_for(person) if model.kind == kind), None)
     try:
         if model is None or model.trouble:
             raise BadTask(model.trouble if model else f"There is no provider “{kind[:40]}”.")

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from traces.models import Trace
 
-from ..access import trace_or_404
+from ..access import may_create, trace_or_404
 from . import trace_answers as answers
 from . import trace_files as files
 from .branches import fork_address
@@ -41,7 +41,7 @@ def seen(view: View) -> View:
 def show(request: HttpRequest, trace: Trace) -> HttpResponse:
     links = Links(address(trace.pk), Wanted.read(request.GET))
     fork = fork_address(request.user, trace)
-    view = TraceView(trace, links, remarks=True, socket=f"/ws/traces/{trace.pk}/", fork=fork)
+    view = TraceView(trace, links, remarks=may_create(request.user), socket=f"/ws/traces/{trace.pk}/", fork=fork)
     others = {name: elsewhere(f"{name}_trace", trace.pk) for name in OTHERS}
     return answers.html(request, "traces/trace.html", {"view": view, "trace": trace, "others": others})
 
@@ -49,7 +49,7 @@ def show(request: HttpRequest, trace: Trace) -> HttpResponse:
 @seen
 def details(request: HttpRequest, trace: Trace, seq: int) -> HttpResponse:
     fork = fork_address(request.user, trace)
-    return answers.details(request, trace, seq, base=address(trace.pk), remarks=True, fork=fork)
+    return answers.details(request, trace, seq, base=address(trace.pk), remarks=may_create(request.user), fork=fork)
 
 
 @seen

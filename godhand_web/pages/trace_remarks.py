@@ -7,8 +7,7 @@ from django.views.decorators.http import require_POST
 
 from traces.models import Event, Remark
 
-from ..access import trace_or_404
-from ..models import User
+from ..access import maker_or_403, trace_or_404
 from .trace import address
 from .trace_links import Links, Wanted
 
@@ -20,10 +19,11 @@ def add(request: HttpRequest, trace_id: str, seq: int) -> HttpResponse:
     trace = trace_or_404(request.user, trace_id)
     event = Event.objects.filter(trace=trace, seq=seq).first()
     text = request.POST.get("text", "").strip()
-    if event is None or not isinstance(request.user, User):
+    if event is None:
         raise Http404
+    author = maker_or_403(request.user)
     if 0 < len(text) <= LONGEST:
-        Remark.objects.create(event=event, author=request.user, text=text.replace("\x00", ""))
+        Remark.objects.create(event=event, author=author, text=text.replace("\x00", ""))
     else:
         messages.error(request, f"A note has 1 to {LONGEST} characters; this one has {len(text)}.")
     return redirect(notes(trace.pk, seq))
@@ -36,6 +36,7 @@ def delete(request: HttpRequest, trace_id: str, number: int) -> HttpResponse:
     remark = Remark.objects.filter(pk=number, event__trace=trace, author_id=request.user.pk).first()
     if remark is None:
         raise Http404
+    maker_or_403(request.user)
     seq = remark.event.seq
     remark.delete()
     return redirect(notes(trace.pk, seq))

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 
 from traces.models import Event, Trace
 
-from ..access import visible_traces
+from ..access import may_create, visible_traces
 from . import trace_answers as answers
 from .trace_links import elsewhere
 
@@ -28,7 +28,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "chosen": chosen,
         "filters": sorted(counted.items()),
         "any": bool(counted) or visible.exists(),
-        "importing": elsewhere("import_trace"),
+        "importing": elsewhere("import_trace") if may_create(request.user) else "",
         "starting": elsewhere("new_task"),
     }
     return answers.html(request, "traces/index.html", context)

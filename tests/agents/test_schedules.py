@@ -75,6 +75,28 @@ def test_it_skips_while_a_run_is_going_and_says_so(make: Make) -> None:
     assert told(schedule)[-1] == ("started", 1)
 
 
+def test_it_overlaps_with_no_run_of_the_task_that_it_had_before(make: Make, owner: User) -> None:
+    schedule = make()
+    schedules.tick(NOON + HOUR)
+    before = Run.objects.get()
+    schedules.change_task(schedule, api.save(owner, "Do it better.", provider="scripted", options={"script": "chart"}))
+    schedules.tick(NOON + 2 * HOUR)
+    assert told(schedule) == [("started", 1), ("skipped", 1)]
+    end()
+    schedules.tick(NOON + 3 * HOUR)
+    assert told(schedule)[-1] == ("started", 1)
+    assert Run.objects.exclude(pk=before.pk).get().task.goal == "Do it better."
+
+
+def test_it_leaves_no_task_behind_that_was_changed_before_its_first_run(make: Make, owner: User) -> None:
+    schedule = make()
+    better = api.save(owner, "Do it better.", provider="scripted", options={"script": "chart"})
+    schedules.change_task(schedule, better)
+    assert Task.objects.get() == better
+    schedule.refresh_from_db()
+    assert schedule.task == better
+
+
 def test_it_tells_what_was_missed_and_makes_nothing_up_in_a_burst(make: Make) -> None:
     schedule = make()
     schedules.tick(NOON + 5 * HOUR + timedelta(minutes=30))

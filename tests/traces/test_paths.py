@@ -86,12 +86,12 @@ def test_it_refuses_a_path_to_an_event_of_another_trace(trace: Trace) -> None:
         queries.path_events(trace.pk, EventId(12345))
 
 
-def test_it_tells_what_followed_a_number_in_pages(recorder: Recorder, trace: Trace) -> None:
+def test_it_tells_what_followed_a_revision_in_pages(recorder: Recorder, trace: Trace) -> None:
     for number in range(5):
         recorder.message(Actor.HUMAN, f"note {number}", turn=0)
-    assert [event.seq for event in queries.events_after(trace.pk, 1, limit=3)] == [2, 3, 4]
-    assert [event.seq for event in queries.events_after(trace.pk, 4, limit=3)] == [5]
-    assert queries.events_after(trace.pk, 5, limit=3) == []
+    assert [event.seq for event in queries.changes_after(trace.pk, 1, limit=3)] == [2, 3, 4]
+    assert [event.seq for event in queries.changes_after(trace.pk, 4, limit=3)] == [5]
+    assert queries.changes_after(trace.pk, 5, limit=3) == []
 
 
 def test_it_tells_of_an_action_again_when_it_moves_on(recorder: Recorder, trace: Trace) -> None:

@@ -15,13 +15,14 @@ from godhand_web.urls import urlpatterns
 from .task_rows import pictures, run_in, schedule_of
 from .trace_addresses import about_a_job, about_a_share, about_a_trace
 
-TEAM = {"owner": Role.VIEWER, "viewer": Role.VIEWER, "operator": Role.OPERATOR}
+TEAM = {"owner": Role.VIEWER, "viewer": Role.VIEWER, "onlooker": Role.OPERATOR, "operator": Role.OPERATOR}
 
 
 def everybody() -> dict[str, User]:
-    """The owner is in a team with a viewer and an operator; the stranger is in none."""
+    """The owner is in a team with a viewer and two operators, one of whom only looks; the stranger is in none."""
     people = {name: User.objects.create_user(name) for name in ("stranger", "viewer", "operator")}
     people["owner"] = User.objects.filter(username="owner").first() or User.objects.create_user("owner")
+    people["onlooker"] = User.objects.create_user("onlooker", only_looks=True)
     people["admin"] = User.objects.create_user("admin", is_staff=True)
     team = Team.objects.create(name="Research")
     for name, role in TEAM.items():

@@ -16,6 +16,7 @@ from sandboxes.host import here
 from sandboxes.ids import new_id
 from sandboxes.models import Event, Machine, Screenshot, Snapshot, State
 from sandboxes.screenshots import path_of
+from tests.broker import Broker
 from tests.chromium import CHROMIUM, FLAGS
 
 from .site import Site
@@ -109,6 +110,26 @@ def as_owner(owner: User) -> Client:
     client = Client()
     client.force_login(owner)
     return client
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Broker]:
+    """A Redis that a test may stop."""
+    broker = Broker(tmp_path)
+    broker.start()
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture
+def own_site(tmp_path: Path, broker: Broker) -> Iterator[Site]:
+    site = Site(tmp_path / "site", broker.url)
+    site.home.mkdir()
+    try:
+        site.start()
+        yield site
+    finally:
+        site.stop()
 
 
 @pytest.fixture(scope="session")

@@ -145,7 +145,7 @@ if __name__ == "__main__":
         case ["all"]:
             everything()
         case ["error", name]:
-            print(render_to_string(f"{name}.html"))
+            print(render_to_string(f"{name}.html", {"number": "k3v9m2x7p4qa"}))
         case ["traces"]:
             traces()
         case ["hostile", "begin"]:

@@ -1,14 +1,15 @@
 """Every address, socket and ticket for everybody. A new one without a row in `access_table.py` fails.
 
-A row says what GET and POST answer to, in this order: somebody anonymous, a stranger, a viewer and an operator of a
-team that the owner is in, the owner, and an administrator of the installation. The words are in `access_rows.py`:
+A row says what GET and POST answer to, in this order: somebody anonymous, a stranger, a viewer of a team that the owner
+is in, an operator of it whose own role is viewer (the onlooker), an operator of it, the owner, and an administrator of
+the installation. The words are in `access_rows.py`:
 
     "wall": page(ALL)                            whoever is logged in may look; sending a form is 405
     "machine": page(SEEN)                        the team may look; a stranger gets 404
     "stop_machine": verb(CHANGED)                operator and up; anybody else gets 404
     "send_note": verb(CHANGED, text="Go on.")    with the fields of its form
-    "new_task": form(ALL, ALL_ASKED)             a page with a form; 400 is a form that asks again
-    "x": Row("login 404 403 200 200 200", NO)    or six answers, `login` being the way to the login page
+    "settings": form(ALL, ALL_ASKED)             a page with a form; 400 is a form that asks again
+    "x": Row("login 404 403 403 200 200 200", NO)    or seven answers, `login` being the way to the login page
 
 `verb` and `form` take the fields that are sent, `page` those of the query. What an address needs to name is in
 `known`, below, or in `access_addresses.py`.

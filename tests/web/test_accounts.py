@@ -7,9 +7,11 @@ from django.test import Client
 from godhand_web import access
 from godhand_web.models import LoginLink, Membership, Role, Team, User
 from sandboxes.models import State
+from traces.models import Remark
 
 from .access_addresses import client_of, everybody
 from .conftest import MachineOf
+from .trace_addresses import about_a_share, about_a_trace
 
 pytestmark = pytest.mark.usefixtures("redis_url", "image")
 
@@ -46,6 +48,21 @@ def test_it_lets_a_person_who_only_looks_change_nothing_anywhere(
     assert client.post(f"/machines/{own.pk}/stop/").status_code == 404
     assert client.get("/machines/new/").status_code == 403
     assert client.post("/tasks/demo/").status_code == 403
+
+
+def test_it_lets_a_person_who_only_looks_make_nothing_of_what_they_began(people: dict[str, User]) -> None:
+    looker = people["operator"]
+    trace, share = about_a_trace(looker), about_a_share(looker, "issue_share")
+    at = f"/traces/{trace['trace_id']}"
+    User.objects.filter(pk=looker.pk).update(only_looks=True)
+    client = client_of(looker)
+    for path in (f"{at}/steps/1/remarks/", f"{at}/remarks/{trace['number']}/delete/"):
+        assert client.post(path, {"text": "Well done."}).status_code == 403, path
+    assert client.post(f"/shares/{share['share_id']}/issue/", {"lifetime": "7d"}).status_code == 403
+    assert client.post("/settings/models/anthropic/test/").status_code == 403
+    assert Remark.objects.count() == 1
+    assert "data-remark" not in client.get(f"{at}/?step=1&tab=notes").content.decode()
+    assert "/traces/import/" not in client.get("/traces/").content.decode()
 
 
 def test_it_shows_nothing_to_a_team_that_somebody_has_not_agreed_to_join(
@@ -87,7 +104,8 @@ def test_it_shows_the_work_of_all_teams_that_one_is_in(people: dict[str, User], 
     assert set(access.visible_machines(people["viewer"])) == {first, second}
     assert access.role_on(people["viewer"], first) == "view"
     assert access.role_on(people["viewer"], second) == "drive"
-    assert access.teammates(people["viewer"]) == sorted(people[who].pk for who in ("owner", "operator", "stranger"))
+    mates = ("owner", "onlooker", "operator", "stranger")
+    assert access.teammates(people["viewer"]) == sorted(people[who].pk for who in mates)
 
 
 def test_it_invites_by_a_link_that_leads_to_ones_own_keys(staff: User) -> None:

@@ -25,6 +25,7 @@ AUTHENTICATOR = {
 }
 LINK = "/login/link/{link}/"
 PAGES = {
+    "settings": "/settings/",
     "security": "/settings/security/",
     "password": "/settings/security/password/new/",
     "app": "/settings/security/app/",

@@ -1,12 +1,14 @@
 """The form of a new task: secrets, a step to start from, checks in words, a schedule."""
 
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
 
 from agents import vault
 from agents.models import State, Task
+from agents.plan import Plan
 from agents.standing import Schedule
 from godhand_web.models import User
 from traces.models import Event
@@ -131,15 +133,53 @@ def test_it_forgets_what_was_typed_of_a_schedule_when_the_task_starts_now(as_own
     assert not Schedule.objects.exists()
 
 
-def test_it_changes_the_task_of_a_schedule(as_owner: Client, owner: User) -> None:
+def schedule_with_secrets(owner: User) -> Schedule:
+    """And with what only a program can set."""
     schedule = schedule_of(owner)
+    sealed = vault.seal({"password": "correct horse", "pin": "123456"})
+    limits = {**schedule.task.limits, "tokens": 7_000}
+    Task.objects.filter(pk=schedule.task_id).update(secrets=sealed, plan=Plan(every=3).to_json(), limits=limits)
+    return Schedule.objects.get(pk=schedule.pk)
+
+
+def as_shown(client: Client, schedule: Schedule) -> dict[str, Any]:
+    form = client.get(f"/tasks/new/?like={schedule.task_id}&schedule={schedule.pk}").context["form"]
+    return {name: form[name].value() for name in form.fields if form[name].value() not in (None, "", "False", False)}
+
+
+def test_it_changes_the_task_of_a_schedule(as_owner: Client, owner: User) -> None:
+    schedule = schedule_with_secrets(owner)
     old = schedule.task_id
-    form = as_owner.get(f"/tasks/new/?like={old}&schedule={schedule.pk}").context["form"]
-    given = {name: form[name].value() for name in form.fields if form[name].value() not in (None, "", "False", False)}
+    given = as_shown(as_owner, schedule)
     assert as_owner.post("/tasks/new/", {**given, "goal": "Do it better."}).status_code == 302
     schedule.refresh_from_db()
-    assert schedule.task.goal == "Do it better."
+    task = schedule.task
+    assert task.goal == "Do it better."
     assert (schedule.wording, schedule.task_id == old) == ("every weekday at 9:00", False)
+    assert vault.secrets_of(task).values == {"password": "correct horse", "pin": "123456"}
+    assert (task.plan["every"], task.limits["tokens"]) == (3, 7_000)
+
+
+def test_it_drops_and_replaces_secrets_of_a_schedule_by_name(as_owner: Client, owner: User) -> None:
+    schedule = schedule_with_secrets(owner)
+    listed = {"secret-listed": ["password", "pin"], "secret-stays": ["pin"]}
+    given = {**as_shown(as_owner, schedule), **listed, "secret-name": "pin", "secret-value": "987654"}
+    page = as_owner.post("/tasks/new/", {**given, "goal": ""}).content.decode()
+    assert 'name="secret-stays" value="pin" checked' in page
+    assert 'name="secret-stays" value="password">' in page
+    assert "correct horse" not in page
+    assert as_owner.post("/tasks/new/", given).status_code == 302
+    schedule.refresh_from_db()
+    assert vault.secrets_of(schedule.task).values == {"pin": "987654"}
+
+
+def test_it_gives_no_secrets_of_a_schedule_to_a_task_of_somebody_else(owner: User, stranger: User) -> None:
+    schedule, client = schedule_with_secrets(owner), Client()
+    client.force_login(stranger)
+    User.objects.filter(pk=stranger.pk).update(is_staff=True)
+    given = {**as_shown(client, schedule), "timing": "now"}
+    assert client.post("/tasks/new/", given).status_code == 302
+    assert not Task.objects.get(owner=stranger).secrets
 
 
 def test_it_shows_the_calls_that_make_the_same_schedule(as_owner: Client) -> None:

@@ -1,8 +1,5 @@
 """Hints that were sent while Redis was away are lost, so every listener has to look again."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from asgiref.sync import async_to_sync
 from channels_redis.pubsub import RedisPubSubChannelLayer
@@ -14,25 +11,6 @@ from tests.broker import Broker
 
 from .site import Site
 from .test_over_the_wire import listen
-
-
-@pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Broker]:
-    broker = Broker(tmp_path)
-    broker.start()
-    yield broker
-    broker.stop()
-
-
-@pytest.fixture
-def own_site(tmp_path: Path, broker: Broker) -> Iterator[Site]:
-    site = Site(tmp_path / "site", broker.url)
-    site.home.mkdir()
-    try:
-        site.start()
-        yield site
-    finally:
-        site.stop()
 
 
 def test_it_sends_listeners_away_when_redis_goes_and_hears_them_when_it_is_back(own_site: Site, broker: Broker) -> None:

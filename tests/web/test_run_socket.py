@@ -11,14 +11,16 @@ from channels.testing import WebsocketCommunicator
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from agents.models import Run, State
+from agents.models import Branch, Run, State
 from godhand_web import consumers, newest
 from godhand_web.asgi import application
 from godhand_web.models import User
-from sandboxes.models import Lease
-from sandboxes.publish import lease_changed
+from sandboxes.models import Lease, Machine
+from sandboxes.models import State as MachineState
+from sandboxes.publish import lease_changed, machine_changed
+from traces.events import Actor
 
-from .task_rows import a_step, child_of, run_in
+from .task_rows import a_step, child_of, machine_of, recorder_of, run_in
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_url", "image")]
 QUIET = 0.3
@@ -48,6 +50,11 @@ class Page(WebsocketCommunicator):
 
 async def add_step(run: Run) -> None:
     await database_sync_to_async(lambda: a_step(run.branches.get()))()
+
+
+async def add_note(run: Run) -> None:
+    """One event, so one hint: whoever is shown it has heard all there is to hear."""
+    await database_sync_to_async(lambda: recorder_of(run.branches.get()).message(Actor.HUMAN, "Go on.", turn=0))()
 
 
 def test_it_sends_the_newest_steps_and_no_more_than_is_read(run: Run, cookie: bytes) -> None:
@@ -109,6 +116,39 @@ def test_it_hears_who_drives_the_machine_of_the_branch_that_is_shown(run: Run, c
 
     hint = async_to_sync(watch)()
     assert (hint["type"], hint["id"]) == ("lease.changed", child.machine_id)
+
+
+def test_it_hears_the_machine_that_takes_the_place_of_one_that_failed(run: Run, cookie: bytes) -> None:
+    branch = run.branches.get()
+    failed, other = branch.machine, machine_of(branch, State.RUNNING)
+    assert failed
+    old, held = (Lease.objects.create(machine=machine, holder="user:1") for machine in (failed, other))
+
+    def replace() -> None:
+        Machine.objects.filter(pk=failed.pk).update(state=MachineState.FAILED)
+        machine_changed(failed)
+        Branch.objects.filter(pk=branch.pk).update(machine=other)
+
+    def tell() -> None:
+        lease_changed(old)
+        lease_changed(held)
+
+    async def watch() -> list[tuple[str, str]]:
+        page = Page(run, cookie)
+        assert (await page.connect())[0]
+        await add_note(run)
+        await page.shown()
+        await page.send_to(text_data="read")
+        await database_sync_to_async(replace)()
+        hints = [json.loads(await page.receive_from(5))]
+        await add_note(run)
+        await page.shown()
+        await database_sync_to_async(tell)()
+        hints.append(json.loads(await page.receive_from(5)))
+        await page.disconnect()
+        return [(hint["type"], hint["id"]) for hint in hints]
+
+    assert async_to_sync(watch)() == [("machine.changed", failed.pk), ("lease.changed", other.pk)]
 
 
 @pytest.mark.parametrize("gone", ["login", "right"])
