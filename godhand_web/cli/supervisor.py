@@ -73,6 +73,7 @@ class Supervisor:
     def _spawn(self, service: Service) -> subprocess.Popen[bytes]:
         path = log_file(service.name)
         _shorten(path)
+        service.before()
         with path.open("ab") as log:
             return subprocess.Popen(
                 service.argv,

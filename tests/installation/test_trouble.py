@@ -29,13 +29,36 @@ def ready(installation: Installation) -> bool:
         return False
 
 
+def listens(address: str, port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((address, port)) == 0
+
+
+def serves(installation: Installation, name: str, said: bytes) -> bool:
+    """By what others have of it; of those that only work for themselves, by what they have said since."""
+    match name:
+        case "gate":
+            return listens("127.0.0.1", installation.gate_port)
+        case "resolver":
+            return listens(str(network.nameserver_address(installation.host)), 53)
+        case "beat":
+            return b"Sending due task" in said
+        case "machines" | "agents":
+            return b" ready." in said
+    return True
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_it_restarts_a_service_that_was_killed(running: Up, name: str) -> None:
     installation = running.installation
+    log = installation.home / "logs" / f"{name}.log"
     pid, started = installation.services()[name]
     os.kill(pid, signal.SIGKILL)
     assert wait_until(lambda: not is_same(pid, started), 10)
+    length = log.stat().st_size
     assert wait_until(lambda: installation.living() == set(SERVICES), 30)
+    assert wait_until(lambda: serves(installation, name, log.read_bytes()[length:]), 60)
     assert wait_until(lambda: ready(installation), 30)
 
 
