@@ -6,6 +6,7 @@ import sys
 from importlib import import_module
 
 from . import preflight
+from .bench_home import own_home
 from .place import ROOT, is_root, prepare
 
 
@@ -34,4 +35,5 @@ def main(arguments: list[str]) -> int:
     prepare()
     preflight.ensure_runsc()
     preflight.ensure_image(preflight.DEFAULT_IMAGE)
-    return int(import_module(f"bench.{chosen.name}").main(rest) or 0)
+    with own_home():
+        return int(import_module(f"bench.{chosen.name}").main(rest) or 0)

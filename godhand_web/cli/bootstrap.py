@@ -3,12 +3,15 @@
 Standard library only. Says what it does while it does it; says nothing when there is nothing to do.
 """
 
+import fcntl
 import hashlib
 import os
 import platform
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 from godhand_web.cli import system  # noqa: E402
 
 VENV = ROOT / ".venv"
+VENV_LOCK = ROOT / ".venv.lock"
 PYTHON = VENV / "bin" / "python"
 RUNTIME_LOCK = ROOT / "requirements.lock"
 DEV_LOCK = ROOT / "requirements-dev.lock"
@@ -33,9 +37,9 @@ def main(arguments: list[str]) -> None:
     if command not in READ_ONLY_COMMANDS and not helps:
         system.install(for_development=command in DEV_COMMANDS)
         ensure_venv(DEV_LOCK if command in DEV_COMMANDS else RUNTIME_LOCK)
-    elif command in READ_ONLY_COMMANDS - {"doctor"} and not PYTHON.exists():
+    elif command in READ_ONLY_COMMANDS - {"doctor"} and not stamp_of(RUNTIME_LOCK).exists():
         sys.exit("GodHand is not installed here yet: ./godhand up installs and starts it.")
-    if helps and not PYTHON.exists():
+    if helps and not stamp_of(RUNTIME_LOCK).exists():
         # A command's own help needs what is not installed yet.
         arguments = []
     python = str(PYTHON) if PYTHON.exists() else sys.executable
@@ -44,12 +48,37 @@ def main(arguments: list[str]) -> None:
 
 
 def ensure_venv(lock: Path) -> None:
-    wanted = fingerprint(lock)
-    stamp = VENV / f"installed-{lock.stem}"
-    if PYTHON.exists() and stamp.exists() and stamp.read_text() == wanted:
+    if is_installed(lock):
         return
     if not os.access(ROOT, os.W_OK):
         sys.exit(f"GodHand installs its Python packages into {VENV}, which you may not write: clone it as yourself.")
+    with alone():
+        if not is_installed(lock):
+            install(lock)
+
+
+def is_installed(lock: Path) -> bool:
+    stamp = stamp_of(lock)
+    return PYTHON.exists() and stamp.exists() and stamp.read_text() == fingerprint(lock)
+
+
+def stamp_of(lock: Path) -> Path:
+    return VENV / f"installed-{lock.stem}"
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """The lock lies beside `.venv`, which is cleared before it is made."""
+    with VENV_LOCK.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            system.say("another command is installing the Python packages; waiting for it")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def install(lock: Path) -> None:
     started = time.monotonic()
     if not PYTHON.exists() or not (VENV / "bin" / "pip").exists():
         system.say("Making .venv")
@@ -69,9 +98,8 @@ def ensure_venv(lock: Path) -> None:
         ],
         "install the Python packages",
     )
-    stamp.write_text(wanted)
-    if lock == DEV_LOCK:
-        (VENV / f"installed-{RUNTIME_LOCK.stem}").write_text(fingerprint(RUNTIME_LOCK))
+    for each in {lock, RUNTIME_LOCK}:
+        stamp_of(each).write_text(fingerprint(each))
     system.say(f"Python packages are in place ({time.monotonic() - started:.0f} s)")
 
 

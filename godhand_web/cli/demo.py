@@ -7,7 +7,10 @@ import time
 from django.conf import settings
 
 from .place import ROOT, as_service, python
+from .processes import end_group, start_time
 from .up import Tend, login_link, run
+
+PATIENCE = 5.0
 
 
 def main(arguments: list[str]) -> int:
@@ -19,14 +22,25 @@ def main(arguments: list[str]) -> int:
 
 def _show(once: bool, tend: Tend) -> int | None:
     """How the task went matters to a script; a person goes on looking, also at one that failed."""
-    argv = as_service(python("manage.py", "demotask"))
-    with subprocess.Popen(argv, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as task:
-        while task.poll() is None:
-            tend()
-            time.sleep(0.25)
-        page = task.stdout.read().strip() if task.stdout else ""
+    code, page = _do_task(tend)
     if once:
         print(f"\n  Its page is {settings.PUBLIC_URL}{page} when ./godhand up runs.")
-        return task.returncode
+        return code
     print(f"\n  See it at  {login_link(page)}\n  The link works once. Ctrl-C stops everything.\n", flush=True)
     return None
+
+
+def _do_task(tend: Tend) -> tuple[int, str]:
+    """Its exit code and its page. Apart from our terminal, whose Ctrl-C is for us alone; it ends when we are ended."""
+    argv = as_service(python("manage.py", "demotask"))
+    with subprocess.Popen(
+        argv, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as task:
+        try:
+            while task.poll() is None:
+                tend()
+                time.sleep(0.25)
+        except BaseException:
+            end_group(task.pid, start_time(task.pid) or 0, PATIENCE)
+            raise
+        return task.returncode, task.stdout.read().strip() if task.stdout else ""

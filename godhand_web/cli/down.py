@@ -3,6 +3,7 @@
 import argparse
 import os
 import signal
+import sys
 
 from . import record
 from .place import manage, prepare
@@ -30,9 +31,13 @@ def main(arguments: list[str]) -> int:
         return 0
     prepare()
     lock = take_lock()
+    if lock is None:
+        sys.exit("GodHand is just being started or ended by another command: run ./godhand down again.")
     for name in end_leftovers():
         say(f"ended “{name}”, left behind by an earlier run")
+    if record.is_starting(state):
+        # It may have been killed before there was a database to look for machines in.
+        manage("migrate", "--verbosity", "0")
     manage("stopmachines", service=False)
-    if lock is not None:
-        lock.close()
+    lock.close()
     return 0

@@ -4,6 +4,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 
 from django.conf import settings
 
@@ -21,17 +22,22 @@ LEAST_FREE = 3 * 2**30
 DEFAULT_IMAGE = "desktop"
 SUITE = "trixie"
 
+Progress = Callable[[str], None]
 
-def run() -> None:
+
+def refuse() -> None:
     refuse_taken_ports()
     refuse_full_disk()
+
+
+def mend(progress: Progress) -> None:
     if is_root():
-        ensure_runsc()
-        ensure_image(DEFAULT_IMAGE)
-        ensure_template(DEFAULT_IMAGE)
+        ensure_runsc(progress)
+        ensure_image(DEFAULT_IMAGE, progress)
+        ensure_template(DEFAULT_IMAGE, progress)
     reason = backend("gvisor").unavailable_reason()
     if reason:
-        say(f"machines cannot be made: {reason}")
+        progress(f"machines cannot be made: {reason}")
 
 
 def refuse_taken_ports() -> None:
@@ -53,7 +59,7 @@ def refuse_full_disk() -> None:
         )
 
 
-def ensure_runsc() -> None:
+def ensure_runsc(progress: Progress = say) -> None:
     """Debian's own build, unpacked beside our data: no package source of the system is touched."""
     try:
         binary(here())
@@ -61,7 +67,7 @@ def ensure_runsc() -> None:
     except SandboxError:
         if given := env.text("GODHAND_RUNSC"):
             sys.exit(f"There is no program at GODHAND_RUNSC={given}: correct it, or unset it to have runsc fetched.")
-        say("fetching runsc (gVisor), which isolates the machines")
+        progress("fetching runsc (gVisor), which isolates the machines")
     unpacking = here().tools / "runsc.new"
     shutil.rmtree(unpacking, ignore_errors=True)
     unpacking.parent.mkdir(parents=True, exist_ok=True)
@@ -76,18 +82,18 @@ def ensure_runsc() -> None:
     unpacking.rename(here().tools / "runsc")
 
 
-def ensure_template(name: str) -> None:
+def ensure_template(name: str, progress: Progress) -> None:
     """Without one machines start from the image, which is slower and works too."""
     if settings.WARM_TEMPLATES:
         try:
-            templates.ensure(backend("gvisor"), store.find(name), say)
+            templates.ensure(backend("gvisor"), store.find(name), progress)
         except SandboxError as error:
-            say(f"no template: {error}")
+            progress(f"no template: {error}")
 
 
-def ensure_image(name: str) -> None:
+def ensure_image(name: str, progress: Progress = say) -> None:
     """Builds when there is none yet, or when its recipe has changed since; else returns at once."""
     try:
-        builder.build(name, say)
+        builder.build(name, progress)
     except SandboxError as error:
         sys.exit(str(error))

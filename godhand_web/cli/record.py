@@ -8,9 +8,17 @@ from sandboxes.host import here
 
 
 class Record(TypedDict):
+    """`doing` is what it last said that it does."""
+
     pid: int
     started: int
     services: dict[str, tuple[int, int]]
+    doing: str
+
+
+def is_starting(record: Record) -> bool:
+    """The web is among the last that are started; before it there may be no database."""
+    return "web" not in record["services"]
 
 
 def record_file() -> Path:

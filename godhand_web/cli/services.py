@@ -4,6 +4,7 @@ import shutil
 import socket
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.error import URLError
 
@@ -22,6 +23,8 @@ class Service:
     argv: list[str]
     ready: Callable[[], bool]
     patience: float = 10
+    before: Callable[[], None] = lambda: None
+    """Done each time before it is started."""
 
 
 def private_redis() -> Service:
@@ -54,8 +57,8 @@ def services() -> list[Service]:
     names = as_service(python("-m", "sandboxes.resolver"), keep=("net_admin", "net_bind_service"))
     return [
         *([Service("resolver", names, _names_answered)] if is_root() else []),
-        Service("machines", as_root(_worker("machines", machines, 8)), lambda: _worker_alive("machines"), 30),
-        Service("agents", as_service(_worker("agents", "agents", 16)), lambda: _worker_alive("agents"), 20),
+        _worker("machines", as_root(_consumer("machines", machines, 8)), 30),
+        _worker("agents", as_service(_consumer("agents", "agents", 16)), 20),
         Service("beat", as_service(_celery("beat", "--pidfile=")), lambda: True),
         Service("gate", as_service(python("-m", "godhand_web.gate")), _gate_listens),
         Service("web", as_service(_daphne()), _web_answers),
@@ -66,7 +69,11 @@ def _celery(*arguments: str) -> list[str]:
     return python("-m", "celery", "-A", "godhand_web.celery", *arguments, "--loglevel=INFO")
 
 
-def _worker(name: str, queue: str, threads: int) -> list[str]:
+def _worker(name: str, argv: list[str], patience: float) -> Service:
+    return Service(name, argv, lambda: _worker_alive(name), patience, before=lambda: _forget_worker(name))
+
+
+def _consumer(name: str, queue: str, threads: int) -> list[str]:
     return _celery("worker", "-n", f"{name}@%h", "-Q", queue, "-P", "threads", "-c", str(threads), "--without-gossip")
 
 
@@ -81,6 +88,12 @@ def _worker_alive(name: str) -> bool:
         return bool(redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2).exists(f"alive:{name}"))
     except (redis.RedisError, OSError):
         return False
+
+
+def _forget_worker(name: str) -> None:
+    """The sign of life of the one before, which outlives it and a restart of Redis."""
+    with suppress(redis.RedisError, OSError):
+        redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2).delete(f"alive:{name}")
 
 
 def _gate_listens() -> bool:

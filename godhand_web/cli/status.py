@@ -12,11 +12,14 @@ from .up import login_link
 
 
 def main(arguments: list[str]) -> int:
-    """Exit code 3 when nothing runs, as init scripts do."""
+    """Exit code 3 when it does not serve, as init scripts do."""
     argparse.ArgumentParser(prog="./godhand status", description="What runs, and a login link.").parse_args(arguments)
     state = record.read()
     if state is None or not is_same(state["pid"], state["started"]):
         print("GodHand does not run. ./godhand up starts it.")
+        return 3
+    if record.is_starting(state):
+        print(f"GodHand is still starting ({age(state['pid'])}): {state['doing']}")
         return 3
     for name, (pid, started) in state["services"].items():
         if is_same(pid, started):

@@ -52,12 +52,19 @@ def end_leftovers() -> list[str]:
 class Supervisor:
     def __init__(self) -> None:
         self.running: dict[str, Running] = {}
+        self.doing = "looking for what it needs"
+
+    def tell(self, line: str) -> None:
+        """Say it here, and to whoever asks what we are doing."""
+        say(line)
+        self.doing = " ".join(line.split())
+        self.write_down()
 
     def start(self, *services: Service) -> None:
         """Start side by side, then wait for each. Raises GaveUp with the service's last words."""
         for service in services:
             self.running[service.name] = Running(service, self._spawn(service))
-        self._write_down()
+        self.write_down()
         for service in services:
             self._await_ready(service)
 
@@ -73,6 +80,7 @@ class Supervisor:
     def _spawn(self, service: Service) -> subprocess.Popen[bytes]:
         path = log_file(service.name)
         _shorten(path)
+        service.before()
         with path.open("ab") as log:
             return subprocess.Popen(
                 service.argv,
@@ -83,11 +91,12 @@ class Supervisor:
                 start_new_session=True,
             )
 
-    def _write_down(self) -> None:
+    def write_down(self) -> None:
         services = {
             name: (entry.process.pid, start_time(entry.process.pid) or 0) for name, entry in self.running.items()
         }
-        record.write({"pid": os.getpid(), "started": start_time(os.getpid()) or 0, "services": services})
+        own = os.getpid()
+        record.write({"pid": own, "started": start_time(own) or 0, "services": services, "doing": self.doing})
 
     def tend(self) -> None:
         """Look once at every service; restart the dead. Raises GaveUp when one keeps dying."""
@@ -101,7 +110,7 @@ class Supervisor:
                 raise GaveUp(f"“{name}” died {len(entry.deaths)} times in a minute: {last_words(name)}")
             say(f"{name} ended with code {entry.process.returncode}; starting it again")
             entry.process = self._spawn(entry.service)
-            self._write_down()
+            self.write_down()
 
     def stop(self, *names: str) -> None:
         for name in names or tuple(reversed(self.running)):

@@ -15,6 +15,7 @@ from sandboxes.host import here
 
 from . import preflight, record
 from .place import manage, prepare
+from .processes import is_same
 from .supervisor import GaveUp, Supervisor, end_leftovers
 from .system import say
 
@@ -38,8 +39,7 @@ def run(after_start: AfterStart) -> int:
     prepare()
     lock = take_lock()
     if lock is None:
-        say("GodHand runs already; ./godhand down stops it")
-        return after_start(lambda: None) or 0
+        return _beside(after_start)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     supervisor = Supervisor()
@@ -58,6 +58,18 @@ def run(after_start: AfterStart) -> int:
         return 0
     finally:
         _shut_down(supervisor)
+
+
+def _beside(after_start: AfterStart) -> int:
+    """Somebody else holds the lock, and in the first instant has not written anything down."""
+    state = record.read()
+    if state and not is_same(state["pid"], state["started"]):
+        state = None
+    if state and not record.is_starting(state):
+        say("GodHand runs already; ./godhand down stops it")
+        return after_start(lambda: None) or 0
+    doing = f" ({state['doing']})" if state else ""
+    sys.exit(f"GodHand is still starting{doing}: wait until it is up, or end it with ./godhand down.")
 
 
 def take_lock() -> IO[str] | None:
@@ -79,17 +91,19 @@ def _start(supervisor: Supervisor) -> None:
 
     for name in end_leftovers():
         say(f"ended “{name}”, left behind by an earlier run")
-    preflight.run()
+    preflight.refuse()
+    supervisor.write_down()
+    preflight.mend(supervisor.tell)
     began = time.monotonic()
     if settings.REDIS_IS_OURS:
-        say("starting Redis")
+        supervisor.tell("starting Redis")
         supervisor.start(services.private_redis())
     elif not services.redis_answers():
         raise GaveUp("the Redis that GODHAND_REDIS_URL names does not answer: start it, or unset the variable.")
-    say("preparing the database")
+    supervisor.tell("preparing the database")
     manage("migrate", "--verbosity", "0")
     manage("sweep", service=False)
-    say("starting workers, gate and web")
+    supervisor.tell("starting workers, gate and web")
     supervisor.start(*services.services())
     say(f"all services are up ({time.monotonic() - began:.1f} s)")
 

@@ -106,10 +106,11 @@ class Up:
         self._queue: Queue[str] = Queue()
         self.process = subprocess.Popen(
             [GODHAND, *command], env=installation.environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         )  # fmt: skip
         installation.started.append(self)
-        Thread(target=self._read, daemon=True).start()
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -132,6 +133,18 @@ class Up:
 
     def wait_for_link(self) -> str:
         return self.wait_for(r"http://\S+/login/link/\S+")[0]
+
+    def wait_for_end(self, timeout: float) -> int:
+        """Its exit code, once all that it has said is in `lines`."""
+        code = self.process.wait(timeout)
+        self._reader.join(timeout)
+        while not self._queue.empty():
+            self.lines.append(self._queue.get())
+        return code
+
+    def press_ctrl_c(self) -> None:
+        """As a terminal does: everything in the foreground is told."""
+        os.killpg(self.process.pid, signal.SIGINT)
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         if self.process.poll() is None:

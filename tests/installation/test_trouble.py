@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -12,6 +13,7 @@ import pytest
 from bench.density import on_host
 from godhand_web.cli.processes import is_same, wait_until
 from sandboxes import network
+from sandboxes.images import workshop
 from sandboxes.limits import control_groups
 from sandboxes.runsc import Runsc
 
@@ -29,13 +31,36 @@ def ready(installation: Installation) -> bool:
         return False
 
 
+def listens(address: str, port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((address, port)) == 0
+
+
+def serves(installation: Installation, name: str, said: bytes) -> bool:
+    """By what others have of it; of those that only work for themselves, by what they have said since."""
+    match name:
+        case "gate":
+            return listens("127.0.0.1", installation.gate_port)
+        case "resolver":
+            return listens(str(network.nameserver_address(installation.host)), 53)
+        case "beat":
+            return b"Sending due task" in said
+        case "machines" | "agents":
+            return b" ready." in said
+    return True
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_it_restarts_a_service_that_was_killed(running: Up, name: str) -> None:
     installation = running.installation
+    log = installation.home / "logs" / f"{name}.log"
     pid, started = installation.services()[name]
     os.kill(pid, signal.SIGKILL)
     assert wait_until(lambda: not is_same(pid, started), 10)
+    length = log.stat().st_size
     assert wait_until(lambda: installation.living() == set(SERVICES), 30)
+    assert wait_until(lambda: serves(installation, name, log.read_bytes()[length:]), 60)
     assert wait_until(lambda: ready(installation), 30)
 
 
@@ -93,6 +118,39 @@ def test_it_does_not_fight_a_second_up(running: Up) -> None:
     assert "runs already" in second.stdout
     assert "/login/link/" in second.stdout
     assert running.installation.services() == before
+
+
+@pytest.fixture
+def preparing(installation: Installation) -> Iterator[Up]:
+    """An `up` that waits for an image which somebody else builds."""
+    images = installation.home / "images"
+    installation.extra = {"GODHAND_IMAGES": str(images)}
+    with workshop.locked(images / "desktop", lambda: None):
+        up = installation.up()
+        up.wait_for("waiting for it")
+        yield up
+        up.stop()
+
+
+def test_it_tells_that_it_is_still_starting_and_can_be_ended_then(preparing: Up) -> None:
+    installation = preparing.installation
+    status, second = installation.call("status"), installation.call("up")
+    for told, code, text in ((status, 3, status.stdout), (second, 1, second.stderr)):
+        assert told.returncode == code
+        assert "still starting" in text
+        assert "another build of desktop is running" in text
+    down = installation.call("down")
+    assert down.returncode == 0
+    assert "stopping GodHand" in down.stdout
+    assert preparing.process.wait(10) == 0
+    assert "does not run" in installation.call("status").stdout
+
+
+def test_it_heals_when_up_was_killed_before_there_was_a_database(preparing: Up) -> None:
+    preparing.stop(signal.SIGKILL)
+    down = preparing.installation.call("down")
+    assert down.returncode == 0, down.stderr
+    assert "does not run" in preparing.installation.call("down").stdout
 
 
 def test_it_says_which_port_is_taken(installation: Installation) -> None:
