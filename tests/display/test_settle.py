@@ -1,5 +1,6 @@
 """When a screen has come to rest: on a real machine, and on invented histories."""
 
+import threading
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -119,6 +120,27 @@ def test_it_ends_at_the_cap_when_the_screen_never_rests() -> None:
     assert settled.changed
     assert settled.capped
     assert 500 <= settled.waited_ms < 2000
+
+
+class AlwaysStill(NeverStill):
+    """A screen that never changes."""
+
+    @property
+    def version(self) -> int:
+        return 1
+
+    def changes(self, since_version: int) -> list[Change]:
+        return []
+
+    def wait_for_change(self, since_version: int, timeout: float) -> bool:
+        return threading.Event().wait(timeout)
+
+
+def test_it_calls_no_screen_capped_that_did_not_change() -> None:
+    """Also where the cap ends the wait for a first change."""
+    settled = settle(AlwaysStill(), 1, first=20, cap=0.3)
+    assert (settled.changed, settled.capped) == (False, False)
+    assert 300 <= settled.waited_ms < 2000
 
 
 def test_it_does_not_mind_a_blinking_text_cursor(machine: GvisorSandbox, desktop: Desktop) -> None:
