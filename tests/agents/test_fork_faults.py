@@ -51,6 +51,7 @@ def state_of(machine: Machine) -> str:
 def parent(owner: User, machine_row: Machine, settings: Any) -> Iterator[Machine]:
     """A machine of one's own; the reaper knows of it and of the shared one. The host's process may be making it."""
     settings.WARM_TEMPLATES = False
+    forget_snapshots()
     Machine.objects.filter(pk=machine_row.pk).update(host=settings.MACHINE_HOST)
     machine = lifecycle.request_machine(owner, image="desktop")
     lifecycle.create(machine.pk)
@@ -58,6 +59,11 @@ def parent(owner: User, machine_row: Machine, settings: Any) -> Iterator[Machine
     yield machine
     for row in Machine.objects.exclude(pk=machine_row.pk):
         lifecycle.attach(row).destroy()
+    forget_snapshots()
+
+
+def forget_snapshots() -> None:
+    """Also those of earlier tests, whose rows are gone."""
     for snapshot_id in Snapshots(here()).ids():
         Snapshots(here()).delete(snapshot_id)
 
