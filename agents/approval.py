@@ -3,6 +3,7 @@
 from typing import Any
 
 from . import lifecycle
+from .effects import commands_of
 from .endings import GaveUp, Parked
 from .history import Planned
 from .keeping import BranchKeeper
@@ -55,5 +56,5 @@ def answer(branch: Branch, person: Any, *, allow: bool, word: str = "") -> bool:
 
 def _told(planned: Planned) -> str:
     given = planned.call.input
-    said = given.get("command") or given.get("text") or given.get("coordinate") or ""
+    said = next(iter(commands_of(planned.call)), "") or given.get("text") or given.get("coordinate") or ""
     return f"{planned.call.name.replace('_', ' ')}: {str(said)[:1500]}".rstrip(": ")

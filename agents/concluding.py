@@ -33,7 +33,7 @@ class Conclusions:
         elif ending:
             raise ending
         self.verify_step()
-        self.repeats.saw([planned.call for planned in batch], changed)
+        self.repeats.saw([planned.result for planned in batch if planned.result], changed)
         if self.repeats.hopeless:
             raise Stuck("The same actions were repeated, and nothing changed.")
         if self.repeats.word:

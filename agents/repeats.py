@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .turns import Call
+from .tools.computer import TOOLSET
+from .turns import Result
 
 TELL = 3
 STOP = 6
@@ -15,15 +16,15 @@ WORD = (
 
 @dataclass
 class Repeats:
-    """Of whole batches. A change of the screen, or anything else done, begins anew."""
+    """Of whole batches. A change of the screen, another answer of a tool, or anything else done, begins anew."""
 
     tell: int = TELL
     stop: int = STOP
     count: int = field(default=0, init=False)
-    _last: tuple[tuple[str, str], ...] = field(default=(), init=False)
+    _last: tuple[tuple[str, str, str], ...] = field(default=(), init=False)
 
-    def saw(self, calls: Sequence[Call], changed: bool) -> None:
-        batch = tuple((call.name, repr(sorted(call.input.items()))) for call in calls)
+    def saw(self, results: Sequence[Result], changed: bool) -> None:
+        batch = tuple(map(_told, results))
         self.count = 0 if changed else self.count + 1 if batch == self._last else 1
         self._last = batch
 
@@ -35,3 +36,9 @@ class Repeats:
     @property
     def hopeless(self) -> bool:
         return self.count >= self.stop
+
+
+def _told(result: Result) -> tuple[str, str, str]:
+    """What a call on the desktop has done is on the screen; what a tool has done is in its answer."""
+    call = result.call
+    return call.name, repr(sorted(call.input.items())), "" if call.toolset == TOOLSET else result.text

@@ -69,7 +69,7 @@ class Bench:
         took = milliseconds(lambda: check(opens_the_menu.__name__, opens_the_menu()))
         before = self.desktop.version
         self.desktop.perform(Key("Escape"))
-        if not self.desktop.settle(before, first=PATIENCE).changed:
+        if not self.desktop.settle(before, first=PATIENCE, cap=PATIENCE).changed:
             raise SystemExit("The menu had not opened.")
         return took
 
@@ -84,7 +84,7 @@ class Bench:
         settled = self.desktop.settle(before)
         if not settled.changed:
             self.late += 1
-            settled = self.desktop.settle(before, first=PATIENCE)
+            settled = self.desktop.settle(before, first=PATIENCE, cap=PATIENCE)
         return settled.screen.encode("jpeg", quality=QUALITY)
 
     def reference(self) -> bytes:

@@ -2,8 +2,9 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from sandboxes.ids import new_id
 from sandboxes.images import store
 from sandboxes.limits import control_groups
 from sandboxes.network.firewall import group
+from sandboxes.snapshots import SnapshotRef
 
 from .fork import resident
 from .stats import milliseconds, p50, p95, report
@@ -32,18 +34,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if template is None:
         raise SandboxError("gVisor machines have no template.")
     before = on_host()
-    machines: list[GvisorSandbox] = []
-    try:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            for machine in pool.map(lambda _: GvisorSandbox.fork(template, new_id()), range(options.n)):
-                machines.append(machine)
-                if not options.json and len(machines) % 10 == 0:
-                    print(f"{len(machines)} desktops", file=sys.stderr, flush=True)
+    with desktops(template, options.n, says=not options.json) as machines:
         shots = [milliseconds(partial(shoot, machine)) for machine in machines]
         memory = sum(resident(machine) for machine in machines) / len(machines)
-    finally:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            list(pool.map(GvisorSandbox.destroy, machines))
     leaked = {name: sorted(now - before[name]) for name, now in on_host().items()}
     report(
         {
@@ -55,6 +48,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         }
     )
     return int(any(leaked.values()))
+
+
+@contextmanager
+def desktops(template: SnapshotRef, n: int, *, says: bool = False) -> Iterator[list[GvisorSandbox]]:
+    """Whatever happens, none of them is left: those that were made beside one that failed are known by name."""
+    names, machines = [new_id() for _ in range(n)], []
+    try:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for machine in pool.map(partial(GvisorSandbox.fork, template), names):
+                machines.append(machine)
+                if says and len(machines) % 10 == 0:
+                    print(f"{len(machines)} desktops", file=sys.stderr, flush=True)
+        yield machines
+    finally:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(lambda name: GvisorSandbox.attach({"id": name}).destroy(), names))
 
 
 def shoot(machine: GvisorSandbox) -> None:

@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -44,7 +45,18 @@ def installation() -> Iterator[None]:
     finally:
         up.send_signal(signal.SIGINT)
         up.wait(120)
-        shutil.rmtree(home, ignore_errors=True)
+        remove_home(home)
+
+
+def remove_home(home: Path) -> None:
+    """Its snapshots first, each of which keeps a build of the shared images from being removed."""
+    from sandboxes.host import here
+    from sandboxes.snapshots import Snapshots
+
+    snapshots = Snapshots(replace(here(), home=home))
+    for snapshot_id in snapshots.ids():
+        snapshots.delete(snapshot_id)
+    shutil.rmtree(home, ignore_errors=True)
 
 
 def free_port() -> int:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis
 from redis import Redis
 
+from bench.installation import remove_home
 from godhand_web.cli.processes import wait_until
 from godhand_web.cli.system import REDIS_PROGRAMS
 from sandboxes.backends.gvisor import GvisorSandbox, Options
@@ -52,7 +53,7 @@ def pytest_sessionfinish() -> None:
     for handle in GvisorSandbox.owned():
         GvisorSandbox.attach(handle).destroy()
     remove_firewall(here())
-    shutil.rmtree(TEST_HOME, ignore_errors=True)
+    remove_home(TEST_HOME)
 
 
 @pytest.fixture(scope="session")

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache
-from typing import Any
+from typing import Any, get_args, get_origin
 
+from sandboxes.display.screen import Box
 from sandboxes.folder import defined_in
 
 from .. import checkers
 from ..errors import BadTask
-from .base import Checker, is_needed, shown
+from .base import Checker, is_needed, option_types, shown
 
 
 @cache
@@ -30,12 +31,27 @@ def checker(kind: object, options: Mapping[str, Any]) -> Checker:
 
 
 def catalogue() -> str:
-    """Every kind with its options, for a model that may write its own checks."""
+    """Every kind with its options, for a model that may write its own checks.
+
+    What may be left out has a `?`, a list `[]`, a table `{}`, and a box `[4]`.
+    """
     return "\n".join(f"{kind}({_signature(found)}): {_purpose(found)}" for kind, found in kinds().items())
 
 
 def _signature(found: type[Checker]) -> str:
-    return ", ".join(option.name if is_needed(option) else f"{option.name}?" for option in fields(found))
+    """Without `user`, which only a check of the task can have."""
+    shapes = {name: _shape(hint) for name, hint in option_types(found).items()}
+    options = [option for option in fields(found) if option.name != "user"]
+    return ", ".join(f"{one.name}{shapes[one.name]}{'' if is_needed(one) else '?'}" for one in options)
+
+
+def _shape(hint: Any) -> str:
+    inner = get_args(hint)
+    if get_origin(hint) is tuple:
+        return f"[]{_shape(inner[0])}"
+    if get_origin(hint) is Mapping:
+        return f"{{}}{_shape(inner[1])}"
+    return "[4]" if hint is Box else _shape(inner[0]) if inner else ""
 
 
 def _purpose(found: type[Checker]) -> str:

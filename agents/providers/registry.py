@@ -4,7 +4,6 @@ Files that begin with an underscore, and those without a Provider of their own, 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -13,8 +12,8 @@ from sandboxes.folder import defined_in
 
 from .. import providers
 from ..errors import AgentError, BadTask, ProviderError
+from ._options import checked
 from .base import Provider
-from .pricing import Price
 
 Kept = Callable[[str], str]
 """From the name of a key's variable to a key that is kept elsewhere; empty where there is none."""
@@ -34,15 +33,10 @@ def provider(kind: str) -> type[Provider]:
 
 
 def read_options(kind: str, values: Mapping[str, Any]) -> Any:
-    """A provider's Options from JSON or TOML. Raises BadTask, which names what is unknown or missing."""
+    """A provider's Options from JSON, TOML or Python. Raises BadTask, which names the option and what it may be."""
     wanted: Any = provider(kind)
-    known = {field.name for field in fields(wanted.Options)}
-    for name in values:
-        if name not in known:
-            raise BadTask(f"“{name}” is no option of {kind}; there are {', '.join(sorted(known))}.")
-    price = values.get("price")
     try:
-        return wanted.Options(**{**values, **({"price": Price(**price)} if isinstance(price, Mapping) else {})})
+        return checked(wanted.Options, values)
     except (TypeError, ValueError) as error:
         raise BadTask(f"The options of {kind} cannot be used: {error}") from None
 

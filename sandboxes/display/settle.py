@@ -4,7 +4,7 @@
 2. After a change, wait until none has come for STILL; for STILL_AFTER_MUCH when a large part of the screen changed,
    or small parts quickly, a moment ago.
 3. Take the screen. If taking it brought a change, go back to 2.
-4. Whatever happens, end after `cap` and say so.
+4. Whatever happens, end after `cap`, and say so when it was still changing.
 
 Some changes do not count. Those inside the boxes to ignore, and those inside restless places: small ones that have
 changed again and again in a steady rhythm, as a blinking text cursor, a spinner or a clock with seconds does. What the
@@ -84,7 +84,7 @@ def settle(
             desktop.wait_for_change(version, min(rest_at, began + cap) - now)
             continue
         screen = desktop.screenshot()
-        capped = now < rest_at
+        capped = bool(seen) and now < rest_at
         if capped or not relevant(desktop.changes(0), version, ignore):
             return Settled(screen, bool(seen), (time.monotonic() - began) * 1000, capped)
 

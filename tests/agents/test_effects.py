@@ -41,10 +41,30 @@ SENDS = "curl --max-time 1 -d hello=1 http://shop.example/order"
         ("rsync -a out/ backup/", ""),
         ("cat mail.txt; echo mail", ""),
         ("git commit -m push", ""),
+        ("curl -sX POST https://a.example/x", "upload"),
+        ("curl -sd x=1 https://a.example", "upload"),
+        ("curl -dx=1 https://a.example", "upload"),
+        ("curl 'https://a.example/?a=1&b=2' -X POST -d x=1", "upload"),
+        ('curl "https://a.example/?a=1&b=\\"2" --request "POST"', "upload"),
+        ("curl \\\n  https://a.example \\\n  -X POST", "upload"),
+        ("bash -c 'mail -s hello a@b.example < x'", "mail"),
+        ("curl http://localhost:8000/health && git push", "publish"),
+        ("curl -sX GET https://a.example -odata", ""),
+        ("curl 'https://a.example/?a=1&b=2' -o x; cut -d, x", ""),
+        ("curl https://a.example -o x # don't\ncut -d, x # it's", ""),
     ],
 )
 def test_it_knows_commands_that_leave_the_machine(command: str, effect: str) -> None:
     assert of_command(command) == effect
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["curl " * 50_000, "rsync a" * 50_000, "git -a " * 50_000, "\n" * 100_000, "'\"" * 50_000, '"' + "\\" * 50_000],
+)
+def test_it_looks_at_a_long_command_once(text: str) -> None:
+    """One that looks at the rest of it from every word is at it for hours."""
+    assert of_command(text) == ""
 
 
 def done() -> dict[str, Any]:
@@ -71,6 +91,17 @@ def test_it_marks_what_left_the_machine_and_tells_who_goes_back(submit_to_claude
     first, last = points_of(main)
     assert (first.label, first.outside, last.outside) == ("before: upload", 1, 0)
     assert f"going back has not undone it: Ran {SENDS}" in hint_after(main.run, first, [main])
+
+
+@pytest.mark.parametrize("options", [{"bash": "cd /tmp; git push"}, {"argv": ["git", "push"]}])
+def test_it_asks_before_a_check_that_leaves_the_machine(
+    submit_to_claude: Submit, wire: WireServer, options: dict[str, Any]
+) -> None:
+    main = submit_to_claude(network={"mode": "open"}, plan={"approve": True})
+    wire.will(message(use("check", kind="command_succeeds", options=options)))
+    assert drive(main).state == State.NEEDS_HELP
+    assert "git push" in main.question
+    assert actions(main) == [("check", "planned")]
 
 
 def test_it_marks_nothing_in_a_machine_that_reaches_nobody(submit_to_claude: Submit, wire: WireServer) -> None:

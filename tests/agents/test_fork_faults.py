@@ -51,6 +51,7 @@ def state_of(machine: Machine) -> str:
 def parent(owner: User, machine_row: Machine, settings: Any) -> Iterator[Machine]:
     """A machine of one's own; the reaper knows of it and of the shared one. The host's process may be making it."""
     settings.WARM_TEMPLATES = False
+    forget_snapshots()
     Machine.objects.filter(pk=machine_row.pk).update(host=settings.MACHINE_HOST)
     machine = lifecycle.request_machine(owner, image="desktop")
     lifecycle.create(machine.pk)
@@ -58,6 +59,11 @@ def parent(owner: User, machine_row: Machine, settings: Any) -> Iterator[Machine
     yield machine
     for row in Machine.objects.exclude(pk=machine_row.pk):
         lifecycle.attach(row).destroy()
+    forget_snapshots()
+
+
+def forget_snapshots() -> None:
+    """Also those of earlier tests, whose rows are gone."""
     for snapshot_id in Snapshots(here()).ids():
         Snapshots(here()).delete(snapshot_id)
 
@@ -279,8 +285,9 @@ def test_it_goes_on_without_a_child_whose_machine_dies(
 def test_it_leaves_the_parent_unharmed_when_runsc_dies(parent: Machine, host: Host) -> None:
     """A snapshot that was cut short is none, and a child that was cut short is not on the host."""
     row: Snapshot | None = None
+    killed: list[str] = []
     for moment in (0.0, 0.02, 0.1, 0.25, 0.5):
-        with runsc_dies("checkpoint", moment), suppress(SandboxError):
+        with runsc_dies("checkpoint", moment, killed), suppress(SandboxError):
             row = forking.snapshot(parent.pk, f"cut short after {moment}") or row
         eventually(lambda: unharmed(parent), 20)
         assert half_made() == []
@@ -288,13 +295,14 @@ def test_it_leaves_the_parent_unharmed_when_runsc_dies(parent: Machine, host: Ho
     row = row or forking.snapshot(parent.pk, "after all")
     assert row is not None
     for moment in (0.0, 0.02, 0.1, 0.25, 0.5):
-        with runsc_dies("restore", moment):
+        with runsc_dies("restore", moment, killed):
             child = forking.request_fork(row, parent.owner)
             come_to(child, MachineState.READY, MachineState.FAILED)
         on_host = child.pk in {handle["id"] for handle in GvisorSandbox.owned()}
         assert on_host is (child.state == MachineState.READY)
         lifecycle.request_destroy(child)
         eventually(lambda: unharmed(parent), 20)
+    assert set(killed) == {"checkpoint", "restore"}
 
 
 def test_it_leaves_nothing_of_forks_of_forks(parent: Machine, host: Host) -> None:
@@ -321,26 +329,33 @@ def come_to(machine: Machine, *states: MachineState) -> None:
 
 
 @contextmanager
-def runsc_dies(verb: str, moment: float) -> Iterator[None]:
-    """So long after it began. The wait is no wait for anything: it is the moment of death."""
+def runsc_dies(verb: str, moment: float, killed: list[str]) -> Iterator[None]:
+    """So long after it began, or not if it has ended by then. The wait is for nothing: it is the moment of death."""
     over = threading.Event()
-    death = threading.Thread(target=kill_runsc, args=(verb, moment, over))
+    death = threading.Thread(target=kill_runsc, args=(verb, moment, over, killed))
     death.start()
-    yield
-    over.set()
-    death.join()
+    try:
+        yield
+    finally:
+        over.set()
+        death.join()
 
 
-def kill_runsc(verb: str, moment: float, over: threading.Event) -> None:
+def kill_runsc(verb: str, moment: float, over: threading.Event, killed: list[str]) -> None:
     """The program of this home that saves or wakes a machine, so long after it began."""
-    root = str(here().machines).encode()
     while not over.is_set():
         for path in Path("/proc").glob("[0-9]*/cmdline"):
-            argv = _read(path).split(b"\0")
-            if argv[0].endswith(b"runsc") and verb.encode() in argv and any(root in word for word in argv):
+            if _does(path, verb):
                 over.wait(moment)
-                _kill(int(path.parent.name))
+                if _does(path, verb) and _kill(int(path.parent.name)):
+                    killed.append(verb)
                 return
+
+
+def _does(path: Path, verb: str) -> bool:
+    """A process that has ended has no arguments any more, also while nobody has asked how it ended."""
+    argv, root = _read(path).split(b"\0"), str(here().machines).encode()
+    return argv[0].endswith(b"runsc") and verb.encode() in argv and any(root in word for word in argv)
 
 
 def _read(path: Path) -> bytes:
@@ -350,6 +365,8 @@ def _read(path: Path) -> bytes:
         return b""
 
 
-def _kill(pid: int) -> None:
+def _kill(pid: int) -> bool:
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
+        return True
+    return False

@@ -7,7 +7,7 @@ from agents.endings import LimitReached
 from agents.errors import BadTask, NotAllowed
 from agents.policy import Policy
 from agents.repeats import Repeats
-from agents.turns import Call
+from agents.turns import Call, Result
 from sandboxes.network import Policy as NetworkPolicy
 
 
@@ -35,8 +35,13 @@ def test_it_refuses_limits_that_make_no_sense(values: dict[str, object]) -> None
         Limits.from_json(values)
 
 
+def answered(name: str, said: str = "", **given: object) -> list[Result]:
+    toolset = "" if name == "bash" else "computer"
+    return [Result(Call("1", name, given, toolset), said)]
+
+
 def test_it_tells_of_repeats_and_then_gives_up() -> None:
-    repeats, click = Repeats(tell=3, stop=5), [Call("1", "left_click", {"coordinate": [1, 2]}, "computer")]
+    repeats, click = Repeats(tell=3, stop=5), answered("left_click", coordinate=[1, 2])
     seen = []
     for _ in range(5):
         repeats.saw(click, changed=False)
@@ -45,13 +50,22 @@ def test_it_tells_of_repeats_and_then_gives_up() -> None:
 
 
 def test_it_forgets_repeats_when_the_screen_changes_or_something_else_is_done() -> None:
-    repeats, click = Repeats(tell=2), [Call("1", "left_click", {}, "computer")]
+    repeats, click = Repeats(tell=2), answered("left_click")
     repeats.saw(click, changed=False)
     repeats.saw(click, changed=True)
     repeats.saw(click, changed=False)
     assert not repeats.word
-    repeats.saw([Call("2", "key", {"text": "a"}, "computer")], changed=False)
+    repeats.saw(answered("key", text="a"), changed=False)
     assert not repeats.word
+
+
+def test_it_lets_an_agent_ask_again_until_the_answer_changes() -> None:
+    waiting, stuck = Repeats(tell=2, stop=3), Repeats(tell=2, stop=3)
+    for percent in range(3):
+        waiting.saw(answered("bash", f"{percent} %", command="tail -1 log"), changed=False)
+        stuck.saw(answered("bash", "0 %", command="tail -1 log"), changed=False)
+    assert not waiting.word
+    assert stuck.hopeless
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,9 @@ def test_it_describes_every_kind_to_a_model() -> None:
     lines = catalogue().splitlines()
     assert [line.partition("(")[0] for line in lines] == list(kinds())
     assert "file_exists(path, min_size?, max_size?, absent?): A regular file" in catalogue()
+    assert "command_succeeds(argv[]?, bash?, exit_code?, stdout?, timeout?): " in catalogue()
+    assert "cells{}?, sheet?, sheets[]?, charts?, headers[]?, rows[][]?, columns{}[]?" in catalogue()
+    assert "screen_changed(min_ratio?, max_ratio?, region[4]?, ignore[][4]?): " in catalogue()
 
 
 @pytest.mark.parametrize("kind", ONE_OF_EACH)

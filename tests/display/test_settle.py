@@ -1,7 +1,9 @@
 """When a screen has come to rest: on a real machine, and on invented histories."""
 
+import threading
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from sandboxes.backends.gvisor import GvisorSandbox
 from sandboxes.display.desktop import Desktop
 from sandboxes.display.framebuffer import Change, Rect
 from sandboxes.display.screen import Screen
-from sandboxes.display.settle import PANEL_CLOCK, relevant, restless_cells, settle
+from sandboxes.display.settle import PANEL_CLOCK, STILL, relevant, restless_cells, settle
 
 from .conftest import end, focus, start, wait_until
 
@@ -74,12 +76,21 @@ def test_it_counts_what_changed_before_it_was_called(machine: GvisorSandbox, sti
 
 
 def test_it_waits_for_the_end_of_a_burst(machine: GvisorSandbox, window: str, still: Desktop) -> None:
+    """A machine that itself pauses for so long within the burst has made two of it, and does it again."""
     steps = "".join(f" windowmove --sync {window} {100 + 40 * step} 100" for step in range(1, 11))
-    version = still.version
-    start(machine, f"xdotool {steps}")
-    settled = still.settle(version, first=20, cap=20)
-    assert not settled.capped
-    assert leftmost_green(settled.screen) >= 500
+    for _ in range(5):
+        machine.exec(["xdotool", "windowmove", "--sync", window, "100", "100"])
+        wait_until(lambda: not still.settle(still.version, first=1).changed)
+        version = still.version
+        start(machine, f"xdotool {steps}")
+        settled = still.settle(version, first=20, cap=20)
+        assert not settled.capped
+        if leftmost_green(settled.screen) >= 500:
+            return
+        still.wait_until(lambda screen: leftmost_green(screen) >= 500, 20)
+        seen = relevant(still.changes(0), version, (PANEL_CLOCK,))
+        assert max(after.at - before.at for before, after in pairwise(seen)) >= STILL
+    raise AssertionError("it paused in every burst")
 
 
 class NeverStill:
@@ -109,6 +120,27 @@ def test_it_ends_at_the_cap_when_the_screen_never_rests() -> None:
     assert settled.changed
     assert settled.capped
     assert 500 <= settled.waited_ms < 2000
+
+
+class AlwaysStill(NeverStill):
+    """A screen that never changes."""
+
+    @property
+    def version(self) -> int:
+        return 1
+
+    def changes(self, since_version: int) -> list[Change]:
+        return []
+
+    def wait_for_change(self, since_version: int, timeout: float) -> bool:
+        return threading.Event().wait(timeout)
+
+
+def test_it_calls_no_screen_capped_that_did_not_change() -> None:
+    """Also where the cap ends the wait for a first change."""
+    settled = settle(AlwaysStill(), 1, first=20, cap=0.3)
+    assert (settled.changed, settled.capped) == (False, False)
+    assert 300 <= settled.waited_ms < 2000
 
 
 def test_it_does_not_mind_a_blinking_text_cursor(machine: GvisorSandbox, desktop: Desktop) -> None:

@@ -63,7 +63,7 @@ def test_it_interrupts_a_loop_of_the_shell_itself(guest: Guest) -> None:
 
 def test_it_restarts_a_shell_that_does_not_let_go(guest: Guest) -> None:
     stubborn = "A=1; sh -c 'trap \"\" INT; setsid sleep 87654 & sleep 87655; :'; :"
-    result = guest.bash(stubborn, session="stubborn", timeout=0.3)
+    result = guest.bash(stubborn, session="stubborn", timeout=2)
     assert (result.timed_out, result.restarted) == (True, True)
     assert not running("87654")
     assert not running("87655")

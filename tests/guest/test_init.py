@@ -135,7 +135,7 @@ def test_it_restarts_what_should_run_and_leaves_the_rest(boot: Any) -> None:
     machine = boot(
         sh("steady", "echo again", restart=True), sh("once", "echo one time"), sh("missing", "", argv=["no-such"])
     )
-    eventually(lambda: machine.log("steady").count("again") == 3)
+    eventually(lambda: machine.log("steady").count("again") >= 3)
     eventually(lambda: "cannot start" in machine.log("missing"))
     assert machine.log("once") == "one time\n"
 

@@ -1,14 +1,15 @@
 """A snapshot that is not exactly what was sealed here is refused; nothing half made is ever found."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bench.installation import remove_home
 from sandboxes.errors import Gone, Refused
 from sandboxes.host import Host, here
+from sandboxes.images.workshop import held
 from sandboxes.snapshots import MANIFEST, SnapshotRef, Snapshots
 
 
@@ -18,8 +19,11 @@ def store(tmp_path: Path) -> Snapshots:
 
 
 @pytest.fixture
-def sealed(store: Snapshots, tmp_path: Path) -> Iterator[SnapshotRef]:
-    root = tmp_path / "image" / "rootfs"
+def sealed(store: Snapshots, tmp_path: Path) -> SnapshotRef:
+    return seal(store, tmp_path / "image" / "rootfs")
+
+
+def seal(store: Snapshots, root: Path) -> SnapshotRef:
     root.mkdir(parents=True)
     with store.making() as (snapshot_id, directory):
         (directory / "checkpoint").mkdir()
@@ -27,7 +31,7 @@ def sealed(store: Snapshots, tmp_path: Path) -> Iterator[SnapshotRef]:
         ref = SnapshotRef(
             snapshot_id, "gvisor", "1", "desktop", "d" * 64, str(root), "disk+memory", None, "label", 100_000, 0.0
         )
-        yield store.seal(directory, ref)
+        return store.seal(directory, ref)
 
 
 def pages(store: Snapshots, ref: SnapshotRef) -> Path:
@@ -91,3 +95,12 @@ def test_it_holds_the_image_only_as_long_as_a_snapshot_needs_it(store: Snapshots
     store.delete(sealed.id)
     store.delete(sealed.id)
     assert list(holds.iterdir()) == []
+
+
+def test_it_holds_no_image_once_a_home_is_gone(tmp_path: Path) -> None:
+    home, build = tmp_path / "home", tmp_path / "image"
+    seal(Snapshots(replace(here(), home=home)), build / "rootfs")
+    assert held(build)
+    remove_home(home)
+    assert not home.exists()
+    assert not held(build)

@@ -8,6 +8,7 @@ from agents.providers.anthropic import AnthropicOptions, AnthropicProvider
 from agents.providers.pricing import Price
 
 FOLDER = Path(registry.__file__).parent
+LOCAL = {"model": "qwen", "base_url": "http://localhost:1"}
 HELPERS = {"__init__", "base", "pricing", "registry", "retry"}
 
 
@@ -31,7 +32,7 @@ def test_it_says_which_providers_there_are() -> None:
     [
         ("anthropic", "ANTHROPIC_API_KEY", {}),
         ("openai", "OPENAI_API_KEY", {}),
-        ("compatible", "GODHAND_COMPATIBLE_KEY", {"model": "qwen", "base_url": "http://localhost:1"}),
+        ("compatible", "GODHAND_COMPATIBLE_KEY", LOCAL),
     ],
 )
 def test_it_names_the_variable_of_a_missing_key(
@@ -59,14 +60,30 @@ def test_it_reads_options() -> None:
     price = {"input": 1, "output": 2, "cache_read": 0, "cache_write": 1}
     options = registry.read_options("anthropic", {"model": "claude-sonnet-5", "effort": "high", "price": price})
     assert options == AnthropicOptions(model="claude-sonnet-5", effort="high", price=Price(1, 2, 0, 1))
+    assert registry.read_options("anthropic", {"screen": [1024, 768]}).screen == (1024, 768)
+    assert registry.read_options("compatible", {**LOCAL, "temperature": None, "timeout": 5}).timeout == 5
 
 
 @pytest.mark.parametrize(
     ("kind", "given", "words"),
     [
-        ("anthropic", {"modle": "x"}, "“modle” is no option of anthropic; there are base_url, cache_ttl"),
-        ("compatible", {"model": "qwen"}, "base_url"),
-        ("anthropic", {"price": {"input": 1}}, "output"),
+        ("anthropic", {"modle": "x"}, "^modle: there is no such option; there are base_url, cache_ttl"),
+        ("compatible", {"model": "qwen"}, "^base_url: is needed"),
+        ("compatible", {**LOCAL, "space": "percent"}, "^space: must be one of pixels, thousand, per_mille"),
+        ("compatible", {**LOCAL, "space": ["pixels"]}, "^space: must be one of"),
+        ("compatible", {**LOCAL, "model": 7}, "^model: must be text"),
+        ("compatible", {**LOCAL, "multiple": "28"}, "^multiple: must be a whole number"),
+        ("compatible", {**LOCAL, "multiple": True}, "^multiple: must be a whole number"),
+        ("compatible", {**LOCAL, "timeout": float("nan")}, "^timeout: must be a number"),
+        ("compatible", {**LOCAL, "temperature": "warm"}, "^temperature: must be a number"),
+        ("openai", {"acknowledge_safety": "no"}, "^acknowledge_safety: must be true or false"),
+        ("anthropic", {"screen": [1280]}, "^screen: must be a list of 2"),
+        ("anthropic", {"screen": [1280, "800"]}, r"^screen\[1\]: must be a whole number"),
+        ("anthropic", {"price": 3}, "^price: must be a table with input, output"),
+        ("anthropic", {"price": {"input": 1}}, r"^price\.output: is needed"),
+        ("anthropic", {"price": {"in": 1}}, r"^price\.in: there is no such option"),
+        ("anthropic", {"price": {"input": "1"}}, r"^price\."),
+        ("scripted", {"script": 3}, "^script: must be the name"),
     ],
 )
 def test_it_says_what_is_wrong_with_options(kind: str, given: dict[str, object], words: str) -> None:

@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .refusal import check_fields, check_name, check_object_schema, check_text, insist, picture_size_of_url
+from .refusal import (
+    check_description,
+    check_fields,
+    check_name,
+    check_object_schema,
+    check_text,
+    insist,
+    picture_size_of_url,
+)
 
 BODY = {"tools", "max_tokens", "temperature", "reasoning_effort", "tool_choice", "stream"}
 FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -29,6 +37,7 @@ class ChatApi:
             check_fields(tool, f"tools[{place}]", ("type", "function"))
             check_fields(tool["function"], f"tools[{place}].function", ("name", "parameters"), ("description",))
             check_name(tool["function"]["name"], f"tools[{place}].function.name")
+            check_description(tool["function"].get("description", ""), f"tools[{place}].function.description")
             check_object_schema(tool["function"]["parameters"], f"tools[{place}].function.parameters")
         check_conversation(body["messages"])
 

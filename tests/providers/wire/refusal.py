@@ -39,6 +39,10 @@ def check_name(value: Any, where: str) -> None:
     insist(isinstance(value, str) and bool(NAME.fullmatch(value)), f"{where}: must match {NAME.pattern}")
 
 
+def check_description(value: str, where: str) -> None:
+    insist(len(value) <= 1024, f"{where}: string too long. Expected a string with maximum length 1024")
+
+
 def check_object_schema(value: Any, where: str) -> None:
     insist(isinstance(value, Mapping) and value.get("type") == "object", f"{where}: must be a schema of an object")
 

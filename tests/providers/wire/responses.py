@@ -5,6 +5,7 @@ from typing import Any
 
 from .refusal import (
     Refusal,
+    check_description,
     check_fields,
     check_name,
     check_object_schema,
@@ -143,4 +144,5 @@ def check_tools(tools: list[Item], takes_computer: bool) -> None:
         else:
             check_fields(tool, where, ("type", "name", "parameters", "strict"), ("description",))
             check_name(tool["name"], f"{where}.name")
+            check_description(tool.get("description", ""), f"{where}.description")
             check_object_schema(tool["parameters"], f"{where}.parameters")
