@@ -1,6 +1,6 @@
 import { chip } from "../lib/control.js";
 import { clock } from "../lib/elapsed.js";
-import { isLeaveChord } from "../lib/keyguard.js";
+import { isLeaveChord, isSendChord } from "../lib/keyguard.js";
 import { combination, keysymsOf } from "../lib/keysyms.js";
 import { Refused, post } from "../lib/post.js";
 import { BeforeAfter } from "../parts/beforeafter.js";
@@ -184,8 +184,8 @@ async function submitHere(form) {
 addEventListener(
   "keydown",
   (event) => {
-    const form = event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.closest("[data-handback]");
-    if (form) form.requestSubmit();
+    const form = isSendChord(event) && event.target.closest("[data-handback]");
+    if (form && !event.repeat) form.requestSubmit();
     else if (lease.driving && isLeaveChord(event)) leave();
     else if (event.key === "Escape" && !lease.driving && !document.querySelector("dialog[open]")) {
       toggleFull(false);

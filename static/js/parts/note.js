@@ -1,3 +1,4 @@
+import { isSendChord } from "../lib/keyguard.js";
 import { Refused, post } from "../lib/post.js";
 import { say, sayAll } from "./toasts.js";
 
@@ -18,10 +19,10 @@ async function send(form) {
 /** Words to the agent: Ctrl+Enter sends them, and what could not be sent comes back. */
 export function installNotes() {
   document.addEventListener("keydown", (event) => {
-    const form = event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.closest("[data-note-form]");
+    const form = isSendChord(event) && event.target.closest("[data-note-form]");
     if (!form) return;
     event.preventDefault();
-    form.requestSubmit();
+    if (!event.repeat) form.requestSubmit();
   });
   document.addEventListener("submit", (event) => {
     if (!event.target.matches("[data-note-form]")) return;

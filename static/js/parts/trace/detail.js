@@ -1,3 +1,4 @@
+import { isSendChord } from "../../lib/keyguard.js";
 import { post } from "../../lib/post.js";
 import { calmly, find, parsed, tell } from "./dom.js";
 
@@ -14,6 +15,7 @@ export class Detail {
     this.settled = calmly(() => this.#ahead(), 80);
     for (const type of ["step", "look"]) model.addEventListener(type, () => this.paint());
     this.place.addEventListener("toggle", (event) => this.#remember(event.target), true);
+    this.place.addEventListener("keydown", (event) => this.#press(event));
     this.place.addEventListener("submit", (event) => this.#submit(event));
     this.settled();
   }
@@ -82,15 +84,26 @@ export class Detail {
     for (const place of [index + 1, index - 1, index + 2]) if (path.seqs[place]) this.#html(path.seqs[place]);
   }
 
+  #press(event) {
+    const form = isSendChord(event) && event.target.closest("[data-submit-keys]");
+    if (!form) return;
+    event.preventDefault();
+    if (!event.repeat) form.requestSubmit();
+  }
+
   async #submit(event) {
     const form = event.target;
     if (!form.matches("[data-remark]")) return;
     event.preventDefault();
+    if (form.dataset.sending) return;
+    form.dataset.sending = "yes";
     try {
       await post(form.action, new FormData(form));
       await this.renew();
     } catch {
       tell("The note was not changed: the server does not answer as it should.", "error");
+    } finally {
+      delete form.dataset.sending;
     }
   }
 }
