@@ -177,7 +177,7 @@ async function submitHere(form) {
     sayAll(new DOMParser().parseFromString(await answer.text(), "text/html"));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    say("That did not work; the server does not answer as it should.", "error");
+    say(error.words(), "error");
   }
 }
 

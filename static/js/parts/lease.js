@@ -1,5 +1,5 @@
 import { backLine, bar, news, offer, timeLeft } from "../lib/control.js";
-import { Refused, post } from "../lib/post.js";
+import { Refused, isLogin, post } from "../lib/post.js";
 import { paintLine } from "./controlbar.js";
 import { say } from "./toasts.js";
 
@@ -143,7 +143,7 @@ export class Lease {
 
   async #look() {
     const answer = await fetch(this.url, { cache: "no-store" }).catch(() => null);
-    if (answer?.ok) this.#learn(await answer.json());
+    if (answer?.ok && !isLogin(answer)) this.#learn(await answer.json());
   }
 
   async #beat() {
@@ -171,6 +171,6 @@ export class Lease {
   async #refused(error) {
     const answer = await error.answer?.json().catch(() => null);
     if (answer?.mode) this.#learn(answer);
-    say(answer?.error ?? "That did not work; the server does not answer as it should.", "error");
+    say(answer?.error ?? error.words(), "error");
   }
 }

@@ -12,7 +12,7 @@ async function send(form) {
     if (!(error instanceof Refused)) throw error;
     const field = document.getElementById(id);
     if (field && !field.value) field.value = value;
-    say("It was not sent: the server does not answer as it should.", "error");
+    say(error.words("It was not sent: the server does not answer as it should."), "error");
   }
 }
 

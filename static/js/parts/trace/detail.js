@@ -1,6 +1,6 @@
 import { isSendChord } from "../../lib/keyguard.js";
-import { post } from "../../lib/post.js";
-import { calmly, find, parsed, tell } from "./dom.js";
+import { Refused, post } from "../../lib/post.js";
+import { calmly, find, make, parsed, tell } from "./dom.js";
 
 const KEPT = 80;
 const RUSH = 40;
@@ -30,23 +30,32 @@ export class Detail {
     // Whoever rushes along the path does not read on the way.
     if (!this.known.has(key)) await new Promise((resolve) => setTimeout(resolve, RUSH));
     if (key !== this.#key(this.model.seq)) return;
-    const html = await this.#html(this.model.seq);
+    const html = await this.#html(this.model.seq).catch((error) => error);
     if (key !== this.#key(this.model.seq)) return;
-    if (this.shown !== key) this.#put(html);
+    if (html instanceof Error) this.#fail(html);
+    else if (this.shown !== key) this.#put(html);
     this.settled();
+  }
+
+  /** What is beside a picture is about that picture, or says that it is missing. */
+  #fail(error) {
+    const body = find("body", this.place);
+    const words = error.isLoggedOut ? "your login has ended. Log in again." : "the server does not answer as it should.";
+    delete body.dataset.of;
+    body.replaceChildren(make("p", { className: "empty", text: `The details of this step are missing: ${words}` }));
   }
 
   /** After a step has moved on, or a note was written. */
   async renew(seq = this.model.seq) {
     for (const key of [...this.known.keys()]) if (key.startsWith(`${seq}/`)) this.known.delete(key);
-    if (seq === this.model.seq) this.#put(await this.#html(seq));
+    if (seq === this.model.seq) this.#put(await this.#html(seq).catch(() => ""));
   }
 
   #key(seq) {
     return `${seq}/${this.model.tab}`;
   }
 
-  async #html(seq) {
+  #html(seq) {
     const key = this.#key(seq);
     if (!this.known.has(key)) {
       const { tab, view, path } = this.model;
@@ -54,11 +63,7 @@ export class Detail {
       this.known.get(key).catch(() => this.known.delete(key));
       if (this.known.size > KEPT) this.known.delete(this.known.keys().next().value);
     }
-    try {
-      return await this.known.get(key);
-    } catch {
-      return "";
-    }
+    return this.known.get(key);
   }
 
   #put(html) {
@@ -81,7 +86,7 @@ export class Detail {
 
   #ahead() {
     const { path, index } = this.model;
-    for (const place of [index + 1, index - 1, index + 2]) if (path.seqs[place]) this.#html(path.seqs[place]);
+    for (const place of [index + 1, index - 1, index + 2]) if (path.seqs[place]) this.#html(path.seqs[place]).catch(() => {});
   }
 
   #press(event) {
@@ -99,9 +104,11 @@ export class Detail {
     form.dataset.sending = "yes";
     try {
       await post(form.action, new FormData(form));
+      form.reset();
       await this.renew();
-    } catch {
-      tell("The note was not changed: the server does not answer as it should.", "error");
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      tell(error.words("The note was not changed: the server does not answer as it should."), "error");
     } finally {
       delete form.dataset.sending;
     }
