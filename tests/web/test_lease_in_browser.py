@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ WHEN = """() => {
   document.addEventListener("submit", () => { window.asked = Date.now(); window.flipped = null; }, true);
 }"""
 TOLD = 300
-"""Milliseconds after which whoever lost a desktop knows it."""
+"""Milliseconds after which whoever lost a desktop knows it, more often than not: one of three may meet a busy host."""
 
 OVERLAY = """([x, y]) => {
   const canvas = document.querySelector("[data-screen] canvas").getBoundingClientRect();
@@ -139,7 +140,7 @@ def test_it_has_one_driver_while_two_people_pass_it_to_and_fro(desk: Desk) -> No
         page.evaluate(WHEN)
     took = [forced(*order) for order in ((ann, boss), (boss, ann), (ann, boss))]
     print(f"After the click the loser was told in {', '.join(f'{each:.0f}' for each in took)} ms.")
-    assert min(took) < TOLD
+    assert median(took) < TOLD
     expect(boss.get_by_role("alert").get_by_text("ann is driving now.").last).to_be_visible()
     write(boss, "from the loser")
     write(ann, "from ann again")
