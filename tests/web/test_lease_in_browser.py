@@ -74,7 +74,7 @@ def desk(
     redis_url: str, tmp_path_factory: pytest.TempPathFactory, browser: Browser, machine: GvisorSandbox
 ) -> Iterator[Desk]:
     site = Site(tmp_path_factory.mktemp("desk"), redis_url)
-    site.env["GODHAND_TAKEOVER_SNAPSHOTS"] = "no"
+    site.env |= {"GODHAND_TAKEOVER_SNAPSHOTS": "no", "GODHAND_TAKEOVER_SECONDS": "45"}
     with ExitStack() as after:
         after.callback(site.stop)
         site.start()
@@ -217,6 +217,7 @@ def test_it_shows_the_same_on_the_page_of_the_run(desk: Desk) -> None:
     page.get_by_label("Do not record what I do").uncheck()
     page.get_by_role("button", name="Take over").click()
     keep(page, "run-finishing")
+    page.locator("[data-control-bar]").get_by_role("button", name="Interrupt now").click()
     expect(page.locator("[data-viewer]")).to_have_attribute("data-mode", "drive")
     expect(chip(page)).to_have_text("You are driving, recorded")
     keep(page, "run-driving")
