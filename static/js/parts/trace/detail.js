@@ -1,9 +1,20 @@
 import { isSendChord } from "../../lib/keyguard.js";
+import { keep, kept } from "../../lib/kept.js";
 import { Refused, post } from "../../lib/post.js";
 import { calmly, find, make, parsed, tell } from "./dom.js";
 
 const KEPT = 80;
 const RUSH = 40;
+
+const nameOf = (more) => more.dataset.kept ?? more.querySelector("summary").textContent.trim();
+
+function remembered() {
+  try {
+    return JSON.parse(kept("unfolded")) ?? {};
+  } catch {
+    return {};
+  }
+}
 
 /** The tabs about the current step. Those of its neighbours are fetched before anybody asks for them. */
 export class Detail {
@@ -11,12 +22,13 @@ export class Detail {
     this.model = model;
     this.place = find("detail");
     this.known = new Map();
-    this.unfolded = new Set();
+    this.unfolded = new Map(Object.entries(remembered()));
     this.settled = calmly(() => this.#ahead(), 80);
     for (const type of ["step", "look"]) model.addEventListener(type, () => this.paint());
-    this.place.addEventListener("toggle", (event) => this.#remember(event.target), true);
+    this.place.addEventListener("click", (event) => this.#remember(event.target.closest("summary")?.parentElement));
     this.place.addEventListener("keydown", (event) => this.#press(event));
     this.place.addEventListener("submit", (event) => this.#submit(event));
+    this.#unfold();
     this.settled();
   }
 
@@ -70,18 +82,19 @@ export class Detail {
     if (!html) return;
     const focused = this.place.contains(document.activeElement) ? document.activeElement.dataset.tab : "";
     this.place.replaceChildren(...parsed(html));
-    for (const more of this.place.querySelectorAll("details")) {
-      const name = more.querySelector("summary").textContent.trim();
-      if (this.unfolded.has(name)) more.open = true;
-      if (this.unfolded.has(`-${name}`)) more.open = false;
-    }
+    this.#unfold();
     if (focused) this.place.querySelector(`[data-tab="${focused}"]`)?.focus({ preventScroll: true });
   }
 
+  #unfold() {
+    for (const more of this.place.querySelectorAll("details")) more.open = this.unfolded.get(nameOf(more)) ?? more.open;
+  }
+
+  /** What somebody opened or closed is so at the next step; what every step has, on the next page too. */
   #remember(more) {
-    const name = more.querySelector("summary")?.textContent.trim();
-    this.unfolded.delete(more.open ? `-${name}` : name);
-    this.unfolded.add(more.open ? name : `-${name}`);
+    if (!more) return;
+    this.unfolded.set(nameOf(more), !more.open);
+    if (more.dataset.kept) keep("unfolded", JSON.stringify({ ...remembered(), [nameOf(more)]: !more.open }));
   }
 
   #ahead() {
