@@ -36,7 +36,6 @@ from .runner import known_to, recorder_for
 log = logging.getLogger(__name__)
 
 BEFORE = "before take-over"
-FINISH_SECONDS = 5
 INTERRUPT_AFTER_SECONDS = 1
 SAVE_SECONDS = 8
 INTERRUPT = (
@@ -127,7 +126,7 @@ def _may_seize(branch: Branch, takeover: Takeover, interrupt: bool) -> bool:
     Branch.objects.filter(pk=branch.pk, wish=Wish.NONE).update(wish=Wish.YIELD)
     acts = Event.objects.filter(trace=branch.run.trace_id, branch=branch.name, fate=Fate.INTENT).exists()
     waited = timezone.now() - takeover.asked_at
-    patience = INTERRUPT_AFTER_SECONDS if interrupt else FINISH_SECONDS
+    patience = INTERRUPT_AFTER_SECONDS if interrupt else settings.TAKEOVER_SECONDS
     return not acts or waited > timedelta(seconds=patience)
 
 

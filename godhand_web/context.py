@@ -24,10 +24,13 @@ NOTIFY_COOKIE = "godhand-notify"
 
 @dataclass(frozen=True)
 class Place:
+    """One that is folded is under "More" where there is little room."""
+
     title: str
     url_name: str
     icon: str
     key: str = ""
+    folded: bool = False
 
     @property
     def url(self) -> str:
@@ -44,11 +47,11 @@ class Entry:
 PLACES = (
     Place("Dashboard", "dashboard", "layout-dashboard", "g d"),
     Place("Tasks", "tasks", "list-todo", "g t"),
-    Place("Schedules", "schedules", "calendar-clock", "g c"),
+    Place("Schedules", "schedules", "calendar-clock", "g c", folded=True),
     Place("Machines", "machines", "monitor", "g v"),
     Place("Traces", "traces", "route", "g r"),
-    Place("Images", "images", "disc-3", "g i"),
-    Place("Settings", "settings", "settings", "g s"),
+    Place("Images", "images", "disc-3", "g i", folded=True),
+    Place("Settings", "settings", "settings", "g s", folded=True),
 )
 
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { bar, chip, news, offer, timeLeft } from "../../static/js/lib/control.js";
+import { backLine, bar, chip, news, offer, timeLeft } from "../../static/js/lib/control.js";
 
 const facts = (more) => ({
   mode: "nobody",
@@ -48,6 +48,19 @@ test("it warns a minute before the end and offers more time", () => {
   assert.deepEqual(verbs(warning), ["extend"]);
   assert.equal(timeLeft(252), "4:12");
   assert.equal(timeLeft(-3), "0:00");
+});
+
+test("it says in the hand-back dialog how long is left, and how to get control back", () => {
+  const line = (more, left = 252) => backLine(facts({ agent: true, ...more }), { ...now, left });
+  assert.equal(line({ mode: "you" }).text, "4:12 left");
+  assert.deepEqual(verbs(line({ mode: "you" })), ["extend"]);
+  assert.equal(line({ mode: "you" }, 42).text, "Your control ends in 0:42");
+  assert.equal(line({}).text, "To hand back, take over again. What you wrote stays here.");
+  assert.deepEqual(verbs(line({})), ["take"]);
+  assert.equal(line({ mode: "other", name: "bob" }).text, "To hand back, ask bob for control. What you wrote stays here.");
+  assert.deepEqual(verbs(line({ mode: "other", name: "bob" })), ["ask"]);
+  assert.deepEqual(verbs(line({ stage: "saving" })), []);
+  assert.deepEqual(verbs(line({ may_drive: false })), []);
 });
 
 test("it asks whoever drives when somebody wants to", () => {

@@ -184,6 +184,17 @@ def test_it_interrupts_after_a_second_and_hands_back_as_told(
     assert Takeover.objects.get().note == "Enough."
 
 
+@pytest.mark.parametrize(("waited", "mode"), [(20, "agent"), (31, "you")])
+def test_it_waits_for_an_action_as_long_as_the_settings_say(
+    act: Act, machine_row: Machine, owner: User, settings: Any, waited: int, mode: str
+) -> None:
+    settings.TAKEOVER_SNAPSHOTS, settings.TAKEOVER_SECONDS = False, 30
+    running(machine_row, owner)
+    act(owner, "take")
+    Takeover.objects.update(asked_at=timezone.now() - timedelta(seconds=waited))
+    assert act(owner, "take")["mode"] == mode
+
+
 def test_it_lets_nobody_else_in_while_one_is_taking_over(
     act: Act, machine_row: Machine, owner: User, staff: User
 ) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ WHEN = """() => {
   document.addEventListener("submit", () => { window.asked = Date.now(); window.flipped = null; }, true);
 }"""
 TOLD = 300
-"""Milliseconds after which whoever lost a desktop knows it."""
+"""Milliseconds after which whoever lost a desktop knows it, more often than not: one of three may meet a busy host."""
 
 OVERLAY = """([x, y]) => {
   const canvas = document.querySelector("[data-screen] canvas").getBoundingClientRect();
@@ -73,7 +74,7 @@ def desk(
     redis_url: str, tmp_path_factory: pytest.TempPathFactory, browser: Browser, machine: GvisorSandbox
 ) -> Iterator[Desk]:
     site = Site(tmp_path_factory.mktemp("desk"), redis_url)
-    site.env["GODHAND_TAKEOVER_SNAPSHOTS"] = "no"
+    site.env |= {"GODHAND_TAKEOVER_SNAPSHOTS": "no", "GODHAND_TAKEOVER_SECONDS": "45"}
     with ExitStack() as after:
         after.callback(site.stop)
         site.start()
@@ -139,7 +140,7 @@ def test_it_has_one_driver_while_two_people_pass_it_to_and_fro(desk: Desk) -> No
         page.evaluate(WHEN)
     took = [forced(*order) for order in ((ann, boss), (boss, ann), (ann, boss))]
     print(f"After the click the loser was told in {', '.join(f'{each:.0f}' for each in took)} ms.")
-    assert min(took) < TOLD
+    assert median(took) < TOLD
     expect(boss.get_by_role("alert").get_by_text("ann is driving now.").last).to_be_visible()
     write(boss, "from the loser")
     write(ann, "from ann again")
@@ -216,6 +217,7 @@ def test_it_shows_the_same_on_the_page_of_the_run(desk: Desk) -> None:
     page.get_by_label("Do not record what I do").uncheck()
     page.get_by_role("button", name="Take over").click()
     keep(page, "run-finishing")
+    page.locator("[data-control-bar]").get_by_role("button", name="Interrupt now").click()
     expect(page.locator("[data-viewer]")).to_have_attribute("data-mode", "drive")
     expect(chip(page)).to_have_text("You are driving, recorded")
     keep(page, "run-driving")

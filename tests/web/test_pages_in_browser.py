@@ -200,6 +200,24 @@ def test_it_obeys_keys_but_not_while_somebody_types(browser: Browser, site: Site
         assert page.url.endswith("/tasks/new/")
 
 
+@needs_axe
+def test_it_has_five_places_on_a_phone_and_the_others_under_more(browser: Browser, site: Site) -> None:
+    with opened(browser, site, "/machines/") as page:
+        page.set_viewport_size({"width": 390, "height": 844})
+        expect(page.locator(".places > li:visible")).to_have_count(5)
+        page.get_by_text("More", exact=True).click()
+        page.set_viewport_size({"width": 320, "height": 600})
+        expect(page.get_by_role("link", name="Schedules")).to_be_in_viewport(ratio=1)
+        page.evaluate(AXE.read_text())
+        assert page.evaluate(AUDIT, RULES) == []
+        page.get_by_role("link", name="Settings").click()
+        page.wait_for_url("**/settings/")
+        expect(page.locator("#more-places summary")).to_have_attribute("aria-current", "true")
+        page.keyboard.press("g")
+        page.keyboard.press("i")
+        page.wait_for_url("**/images/")
+
+
 def test_it_changes_and_keeps_the_theme(browser: Browser, site: Site) -> None:
     with opened(browser, site, "/images/") as page:
         with page.expect_response("**/theme/"):

@@ -56,6 +56,18 @@ def test_it_loses_nothing_on_a_mistake(as_owner: Client) -> None:
     assert 'value="many"' in page
     assert 'value="4.5"' in page
     assert "Enter a whole number." in page
+    assert checked_in(page) == LOOKS
+    as_owner.post("/settings/", LOOKS)
+    plain = {"theme": "light", "keys": "on", "density": "comfortable", "motion": "system"}
+    page = as_owner.post("/settings/", {**plain, "steps": "many"}).content.decode()
+    assert checked_in(page) == plain
+    assert checked_in(as_owner.get("/settings/").content.decode()) == LOOKS
+
+
+def checked_in(page: str) -> dict[str, str]:
+    """What the form of this browser shows as chosen."""
+    form = page[page.index('id="browser"') :].partition("</form>")[0]
+    return dict(re.findall(r'name="(\w+)" value="(\w+)" checked', form))
 
 
 def test_it_keeps_a_key_that_is_never_shown(

@@ -123,6 +123,20 @@ def test_it_has_a_key_for_every_tab(browser: Browser, site: Site, traces: dict[s
         expect(page.locator(".tabs [aria-current]")).to_contain_text("Notes")
 
 
+def test_it_remembers_what_was_unfolded_on_the_next_page(browser: Browser, site: Site, traces: dict[str, str]) -> None:
+    with opened(browser, site, f"/traces/{traces['pivot']}/?step=4") as page:
+        raw, request = page.locator("[data-kept=json]"), page.locator("[data-kept=request]")
+        raw.locator("summary").click()
+        press(page, "j", "4")
+        request.locator("summary").click()
+        expect(request).not_to_have_attribute("open", "")
+        page.goto(f"{site.url}/traces/{traces['running']}/?tab=model&step=4")
+        expect(request).not_to_have_attribute("open", "")
+        expect(page.locator("[data-kept=reply]")).to_have_attribute("open", "")
+        press(page, "1")
+        expect(raw).to_have_attribute("open", "")
+
+
 def test_it_plays(browser: Browser, site: Site, traces: dict[str, str]) -> None:
     with opened(browser, site, f"/traces/{traces['pivot']}/?step=5&branch=b1") as page:
         speed = page.locator("[data-speed]")

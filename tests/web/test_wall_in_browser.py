@@ -63,7 +63,10 @@ def test_it_keeps_a_tile_live_and_opens_it_by_keys(browser: Browser, site: Site)
 
 def test_it_shows_new_pictures_until_it_is_paused(browser: Browser, site: Site) -> None:
     ready = site.facts["machines"]["ready"]
-    with opened(browser, site, "/machines/wall/") as page:
+    looks: list[str] = []
+    with opened(browser, site, "/healthz") as page:
+        page.clock.install()
+        page.goto(f"{site.url}/machines/wall/")
         picture = page.locator(f"[data-tile='{ready}'] img[src*='thumb.webp']")
         for colour in ("red", "green"):
             site.run("tests.web.wall_seed", "picture", ready, colour)
@@ -71,6 +74,13 @@ def test_it_shows_new_pictures_until_it_is_paused(browser: Browser, site: Site) 
             expect(picture).to_have_attribute("data-name", name)
         page.keyboard.press("u")
         expect(page.get_by_role("button", name="Go on")).to_have_attribute("aria-pressed", "true")
+        site.run("tests.web.wall_seed", "picture", ready, "blue")
+        page.on("request", lambda request: looks.append(request.url) if "/pictures/" in request.url else None)
+        page.clock.run_for(10_000)
+        expect(picture).to_have_attribute("data-name", name)
+        assert looks == []
+        page.keyboard.press("u")
+        expect(picture).not_to_have_attribute("data-name", name)
 
 
 NEWER = """id => {

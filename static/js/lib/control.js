@@ -49,6 +49,18 @@ export function bar(facts, { left, waited }) {
   return null;
 }
 
+/** The line in the hand-back dialog, behind which nothing of the page can be reached: there is always one. */
+export function backLine(facts, now) {
+  const { mode, name, stage } = facts;
+  const waiting = bar(facts, now);
+  if (waiting) return waiting;
+  if (mode === "you") return { text: `${timeLeft(now.left)} left`, acts: [{ text: "Extend", verb: "extend" }] };
+  const offered = stage ? null : offer(facts);
+  const first = mode === "other" ? `ask ${name} for control` : "take over again";
+  const acts = offered?.verb ? [{ ...offered, main: true }] : [];
+  return { text: `To hand back, ${first}. What you wrote stays here.`, acts };
+}
+
 /** What everybody is told when it changes hands: words and tone. `own` says that this page asked for it. */
 export function news(before, after, own) {
   if (before.mode === after.mode && before.name === after.name) {

@@ -11,3 +11,8 @@ export function mayAct(event) {
 export function isLeaveChord(event) {
   return event.ctrlKey && event.altKey && event.shiftKey && ["Control", "Alt", "Shift", "Meta"].includes(event.key);
 }
+
+/** Sends what one writes. A key that is held down repeats, and `event.repeat` is for the caller to look at. */
+export function isSendChord(event) {
+  return event.key === "Enter" && (event.ctrlKey || event.metaKey);
+}

@@ -1,3 +1,5 @@
+import { checked } from "./post.js";
+
 /** Where the page of a trace gets everything from: the server, or the page itself when it is a file on a disk. */
 export function sourceOf(data) {
   return data.inline ? new InlineSource(data) : new ServerSource(data.base);
@@ -53,9 +55,7 @@ export class ServerSource {
   }
 
   async #ask(path, query) {
-    const answer = await fetch(this.#url(path, query));
-    if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`);
-    return answer;
+    return checked(await fetch(this.#url(path, query)));
   }
 
   async #json(path, query) {

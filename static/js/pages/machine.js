@@ -1,6 +1,6 @@
 import { chip } from "../lib/control.js";
 import { clock } from "../lib/elapsed.js";
-import { isLeaveChord } from "../lib/keyguard.js";
+import { isLeaveChord, isSendChord } from "../lib/keyguard.js";
 import { combination, keysymsOf } from "../lib/keysyms.js";
 import { Refused, post } from "../lib/post.js";
 import { BeforeAfter } from "../parts/beforeafter.js";
@@ -118,7 +118,7 @@ function leave() {
   control(lease.facts.agent ? "handback" : "back");
 }
 
-/** A person at the words has the keys; the desktop waits, and the time goes on. */
+/** A person at the words has the keys, and the desktop waits. Writing them counts as use. */
 function openHandback() {
   const dialog = document.getElementById("handback");
   if (dialog.open) return;
@@ -127,7 +127,9 @@ function openHandback() {
   dialog.querySelector("[data-may-branch]").hidden = !mayBranch;
   for (const line of dialog.querySelectorAll("[data-recorded]")) line.hidden = line.dataset.recorded !== (recorded ? "yes" : "no");
   beforeAfter.open(before, viewer.picture());
+  dialog.querySelector("[data-says]").replaceChildren();
   dialog.showModal();
+  lease.paint();
 }
 
 function addWords(chip) {
@@ -136,14 +138,24 @@ function addWords(chip) {
   note.focus();
 }
 
+/** Once, however often a key repeats. */
+async function handBack(form) {
+  if (form.dataset.sending) return;
+  form.dataset.sending = "yes";
+  try {
+    if (!(await lease.act("back", new FormData(form)))) return;
+    form.reset();
+    form.closest("dialog").close();
+  } finally {
+    delete form.dataset.sending;
+  }
+}
+
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (form.matches("[data-handback]")) {
     event.preventDefault();
-    if (await lease.act("back", new FormData(form))) {
-      form.reset();
-      form.closest("dialog").close();
-    }
+    await handBack(form);
   } else if (form.matches("[data-forcing]")) {
     event.preventDefault();
     form.closest("dialog").close();
@@ -165,15 +177,15 @@ async function submitHere(form) {
     sayAll(new DOMParser().parseFromString(await answer.text(), "text/html"));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    say("That did not work; the server does not answer as it should.", "error");
+    say(error.words(), "error");
   }
 }
 
 addEventListener(
   "keydown",
   (event) => {
-    const form = event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.closest("[data-handback]");
-    if (form) form.requestSubmit();
+    const form = isSendChord(event) && event.target.closest("[data-handback]");
+    if (form && !event.repeat) form.requestSubmit();
     else if (lease.driving && isLeaveChord(event)) leave();
     else if (event.key === "Escape" && !lease.driving && !document.querySelector("dialog[open]")) {
       toggleFull(false);

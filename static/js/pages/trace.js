@@ -1,3 +1,4 @@
+import { keep, kept } from "../lib/kept.js";
 import { Sequence } from "../lib/sequence.js";
 import { commandOf } from "../lib/trace-keymap.js";
 import { TraceModel } from "../lib/trace-model.js";
@@ -151,23 +152,6 @@ function fold(button) {
   const folded = find("trace").classList.toggle(`no-${button.dataset.fold}`);
   button.setAttribute("aria-pressed", String(!folded));
   keep(button.dataset.fold, folded ? "folded" : "");
-}
-
-/** What this browser remembers; a page that is a file may not be allowed to. */
-function kept(name) {
-  try {
-    return localStorage.getItem(`trace-${name}`);
-  } catch {
-    return null;
-  }
-}
-
-function keep(name, value) {
-  try {
-    localStorage.setItem(`trace-${name}`, value);
-  } catch {
-    // Then it is not remembered.
-  }
 }
 
 function neighbour(model, direction) {

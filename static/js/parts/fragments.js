@@ -1,4 +1,6 @@
+import { LOGIN_ENDED, isLogin } from "../lib/post.js";
 import { placeSteps } from "./newest.js";
+import { say } from "./toasts.js";
 
 /** What of a region is the server's word: neither form tokens nor running clocks. */
 function essence(region) {
@@ -27,6 +29,10 @@ function swap(old, fresh) {
   old.replaceWith(fresh);
   for (const [id, left, top] of places) document.getElementById(id)?.scrollTo(left, top);
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+function hasTyped() {
+  return [...document.querySelectorAll("textarea, input[type=text]")].some((field) => field.value !== field.defaultValue);
 }
 
 const BROUGHT = ["doing", "gauges", "intent"];
@@ -88,7 +94,8 @@ export class Fragments {
       return;
     }
     this.reachable = response.status < 500;
-    if (response.redirected || response.status === 404) location.reload();
+    if (isLogin(response) && hasTyped()) say(LOGIN_ENDED, "error");
+    else if (response.redirected || response.status === 404) location.reload();
     else if (response.ok && !this.#apply(await response.text())) await this.#load();
   }
 

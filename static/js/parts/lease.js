@@ -1,9 +1,11 @@
-import { bar, news, offer, timeLeft } from "../lib/control.js";
-import { Refused, post } from "../lib/post.js";
+import { backLine, bar, news, offer, timeLeft } from "../lib/control.js";
+import { Refused, isLogin, post } from "../lib/post.js";
+import { paintLine } from "./controlbar.js";
 import { say } from "./toasts.js";
 
 const BEAT = 15000;
 const AGAIN = 300;
+const USES = ["keydown", "input", "pointerdown", "pointermove", "wheel"];
 const LEASE_HINTS = ["lease.changing", "lease.changed"];
 
 /**
@@ -25,9 +27,17 @@ export class Lease {
     document.addEventListener("hint", ({ detail }) => this.#hear(detail));
     setInterval(() => this.#second(), 1000);
     setInterval(() => this.#beat(), BEAT);
-    for (const kind of ["keydown", "pointerdown", "pointermove", "wheel"]) {
-      this.viewer.screen.addEventListener(kind, () => (this.usedAt = Date.now()), { capture: true, passive: true });
-    }
+    for (const place of [this.viewer.screen, this.#dialog]) this.#watch(place);
+  }
+
+  /** What is done there counts as use: of the desktop, or of the words for the agent. */
+  #watch(place) {
+    const used = () => (this.usedAt = Date.now());
+    for (const kind of USES) place?.addEventListener(kind, used, { capture: true, passive: true });
+  }
+
+  get #dialog() {
+    return document.getElementById("handback");
   }
 
   get #place() {
@@ -92,7 +102,8 @@ export class Lease {
   paint() {
     const { facts, left } = this;
     const waited = this.waitedSince ? Date.now() - this.waitedSince : 0;
-    this.#paintBar(bar(facts, { left, waited }));
+    paintLine(document.querySelector("[data-control-bar]"), bar(facts, { left, waited }));
+    if (this.#dialog?.open) paintLine(this.#dialog.querySelector("[data-back-line]"), backLine(facts, { left, waited }));
     for (const clock of this.root.querySelectorAll("[data-left]")) {
       clock.hidden = !this.driving;
       clock.textContent = `${timeLeft(left)} left`;
@@ -119,24 +130,6 @@ export class Lease {
     button.setAttribute("aria-pressed", String(this.driving));
   }
 
-  #paintBar(line) {
-    const place = document.querySelector("[data-control-bar]");
-    const shown = JSON.stringify(line);
-    if (place.dataset.shown === shown) return;
-    place.dataset.shown = shown;
-    place.hidden = !line;
-    place.querySelector("p").textContent = line?.text ?? "";
-    const buttons = (line?.acts ?? []).map(({ text, verb, main }) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = main ? "btn primary" : "btn";
-      button.dataset.control = verb;
-      button.textContent = text;
-      return button;
-    });
-    place.querySelector("[data-acts]").replaceChildren(...buttons);
-  }
-
   /**
    * The holder comes with the hint: whoever lost control stops sending before anything is asked. While it changes, the
    * new holder cannot send yet, and does not look.
@@ -150,7 +143,7 @@ export class Lease {
 
   async #look() {
     const answer = await fetch(this.url, { cache: "no-store" }).catch(() => null);
-    if (answer?.ok) this.#learn(await answer.json());
+    if (answer?.ok && !isLogin(answer)) this.#learn(await answer.json());
   }
 
   async #beat() {
@@ -178,6 +171,6 @@ export class Lease {
   async #refused(error) {
     const answer = await error.answer?.json().catch(() => null);
     if (answer?.mode) this.#learn(answer);
-    say(answer?.error ?? "That did not work; the server does not answer as it should.", "error");
+    say(answer?.error ?? error.words(), "error");
   }
 }

@@ -1,3 +1,4 @@
+import { isSendChord } from "../lib/keyguard.js";
 import { Refused, post } from "../lib/post.js";
 import { say, sayAll } from "./toasts.js";
 
@@ -11,17 +12,17 @@ async function send(form) {
     if (!(error instanceof Refused)) throw error;
     const field = document.getElementById(id);
     if (field && !field.value) field.value = value;
-    say("It was not sent: the server does not answer as it should.", "error");
+    say(error.words("It was not sent: the server does not answer as it should."), "error");
   }
 }
 
 /** Words to the agent: Ctrl+Enter sends them, and what could not be sent comes back. */
 export function installNotes() {
   document.addEventListener("keydown", (event) => {
-    const form = event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.closest("[data-note-form]");
+    const form = isSendChord(event) && event.target.closest("[data-note-form]");
     if (!form) return;
     event.preventDefault();
-    form.requestSubmit();
+    if (!event.repeat) form.requestSubmit();
   });
   document.addEventListener("submit", (event) => {
     if (!event.target.matches("[data-note-form]")) return;

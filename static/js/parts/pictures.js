@@ -40,6 +40,7 @@ export class Pictures {
       const response = await fetch(address, { cache: "no-store" });
       if (!response.ok || response.redirected) throw new Error(`answered with ${response.status}`);
       const { pictures, doing } = await response.json();
+      if (this.paused) return;
       for (const tile of tiles) {
         const id = tile.dataset.tile;
         if (pictures[id]) show(tile, pictures[id]);

@@ -7,18 +7,20 @@ function lifetime(toast) {
 
 /**
  * Shows and announces one sentence; a warning, such as that control is lost or an agent asks, at once. The same sentence
- * is not said twice at once, unless it has become serious.
+ * is not said twice at once, unless it has become serious. Behind an open dialog nobody could read it or put it away:
+ * a dialog that has a place for it shows the last one.
  */
 export function say(text, tone = "info") {
-  const place = document.getElementById(tone === "warning" ? "alerts" : "toasts");
-  const same = [...document.querySelectorAll(".toast")].find((toast) => toast.textContent.trim() === text);
+  const inside = document.querySelector("dialog:modal [data-says]");
+  const same = [...(inside ?? document).querySelectorAll(".toast")].find((toast) => toast.textContent.trim() === text);
   if (same?.classList.contains(tone)) return;
   same?.remove();
+  inside?.replaceChildren();
   const toast = document.getElementById("toast").content.firstElementChild.cloneNode(true);
   toast.classList.add(tone);
-  if (tone === "warning") toast.role = "alert";
+  if (tone === "warning" && !inside) toast.role = "alert";
   toast.querySelector("p").textContent = text;
-  place.append(toast);
+  (inside ?? document.getElementById(tone === "warning" ? "alerts" : "toasts")).append(toast);
   lifetime(toast);
 }
 
@@ -32,7 +34,7 @@ export function sayAll(page) {
 
 export function installToasts() {
   document.querySelectorAll(".toast").forEach(lifetime);
-  document.querySelector(".toasts").addEventListener("click", (event) => {
+  document.addEventListener("click", (event) => {
     event.target.closest("[data-dismiss]")?.closest(".toast").remove();
   });
 }

@@ -2,6 +2,7 @@ import RFB from "../../vendor/novnc-1.7.0/core/rfb.js";
 import { delay } from "../lib/backoff.js";
 import { afterClose, afterRefusal } from "../lib/closecodes.js";
 import { Refused, post } from "../lib/post.js";
+import { qualityFor } from "../lib/quality.js";
 
 /**
  * One desktop in one element. It asks for a ticket per connection, keeps the last frame when the connection goes,
@@ -106,8 +107,7 @@ export class Viewer {
     rfb.scaleViewport = true;
     rfb.clipViewport = false;
     rfb.resizeSession = false;
-    rfb.qualityLevel = 6;
-    rfb.compressionLevel = 2;
+    Object.assign(rfb, qualityFor(navigator.connection));
     this.#hold();
     rfb.addEventListener("connect", () => {
       if (this.turn !== turn) return;

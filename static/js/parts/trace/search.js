@@ -1,5 +1,7 @@
 import { calmly, find } from "./dom.js";
 
+const NOTHING = { count: 0, hits: [], problem: "" };
+
 /** Finds steps, counts them, and walks from one to the next, onto other branches too. */
 export class Search {
   constructor(model, hits, changed) {
@@ -28,8 +30,25 @@ export class Search {
     const asked = this.field.value.trim();
     if (asked === this.asked) return;
     this.asked = asked;
-    const found = asked ? await this.model.source.search(asked) : { count: 0, hits: [], problem: "" };
-    if (this.asked !== asked) return;
+    let found = NOTHING;
+    try {
+      if (asked) found = await this.model.source.search(asked);
+    } catch (error) {
+      if (this.asked === asked) this.#failed(error);
+      return;
+    }
+    if (this.asked === asked) this.#show(found);
+  }
+
+  /** It can be asked for once more. */
+  #failed(error) {
+    this.asked = "";
+    this.#show(NOTHING);
+    this.count.textContent = error.isLoggedOut ? "Your login has ended. Log in again." : "No answer. Enter tries again.";
+    this.count.classList.add("none");
+  }
+
+  #show(found) {
     this.problem = found.problem;
     this.total = found.count;
     this.list = found.hits.map(([seq, branch]) => ({ seq, branch }));

@@ -1,4 +1,5 @@
-import { calmly, find, parsed } from "./dom.js";
+import { LOGIN_ENDED } from "../../lib/post.js";
+import { calmly, find, parsed, tell } from "./dom.js";
 
 /** The rows beside the lanes: arrow keys walk them, runs open in place, and the current step is kept in sight. */
 export class Tree {
@@ -37,7 +38,7 @@ export class Tree {
 
   /** The tree again, as it is now. */
   async reload(more = {}) {
-    const html = await this.model.source.tree(this.#query(more));
+    const html = await this.#ask(more);
     if (!html) return;
     const top = find("tree", this.panel).scrollTop;
     const focused = this.panel.contains(document.activeElement);
@@ -49,6 +50,15 @@ export class Tree {
     this.#narrow();
     for (const row of this.panel.querySelectorAll("[data-open]")) {
       if (this.opened.has(firstOf(row))) await this.#expand(row);
+    }
+  }
+
+  async #ask(more) {
+    try {
+      return await this.model.source.tree(this.#query(more));
+    } catch (error) {
+      tell(error.isLoggedOut ? LOGIN_ENDED : "The tree is not complete: the server does not answer as it should.", "error");
+      return "";
     }
   }
 
@@ -123,7 +133,7 @@ export class Tree {
   }
 
   async #expand(row) {
-    const html = await this.model.source.tree(this.#query({ open: row.dataset.open, run: 1 }));
+    const html = await this.#ask({ open: row.dataset.open, run: 1 });
     const fresh = parsed(html).filter((node) => node.nodeType === Node.ELEMENT_NODE);
     if (!fresh.length) return;
     const focused = row === document.activeElement;
