@@ -1,19 +1,17 @@
 """Who chooses between the branches of a run: one at a time, and soon another when that one has died."""
 
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import QuerySet
-from django.db.utils import DatabaseError
 from django.utils import timezone
 
 from .models import Run
+from .renewal import renewed
 
 
 @dataclass
@@ -37,28 +35,9 @@ class Turn:
     def release(self) -> None:
         self._mine().update(choosing_until=timezone.now())
 
-    @contextmanager
-    def kept(self) -> Iterator[None]:
+    def kept(self) -> AbstractContextManager[None]:
         """Renewed beside the work. Nobody else may use it meanwhile."""
-        over = threading.Event()
-        keeper = threading.Thread(target=self._keep, args=(over,), name=f"choice {self.run_id}", daemon=True)
-        keeper.start()
-        try:
-            yield
-        finally:
-            over.set()
-            keeper.join()
-
-    def _keep(self, over: threading.Event) -> None:
-        try:
-            while not over.wait(settings.LEASE_SECONDS / 3):
-                try:
-                    if not self.renew():
-                        return
-                except DatabaseError:
-                    continue
-        finally:
-            connection.close()
+        return renewed(self.renew, f"choice {self.run_id}")
 
     def _mine(self) -> QuerySet[Run]:
         return Run.objects.filter(pk=self.run_id, choosing_until=self.until)

@@ -2,7 +2,6 @@
 
 import os
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,15 +9,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import F, QuerySet
-from django.db.utils import DatabaseError
 from django.utils import timezone
 
 from sandboxes.models import ENDED as MACHINE_ENDED
 from traces.errors import Fenced
 
 from .models import DRIVEN, Branch, State
+from .renewal import renewed
 
 LOST = "Another worker drives this branch now."
 
@@ -54,27 +52,18 @@ class Lease:
     @contextmanager
     def kept(self) -> Iterator[None]:
         """Renewed beside the work, and released after it."""
-        over = threading.Event()
-        keeper = threading.Thread(target=self._keep, args=(over,), name=f"lease {self.branch_id}", daemon=True)
-        keeper.start()
         try:
-            yield
+            with renewed(self._renew, f"lease {self.branch_id}"):
+                yield
         finally:
-            over.set()
-            keeper.join()
             self.release()
 
-    def _keep(self, over: threading.Event) -> None:
+    def _renew(self) -> bool:
         try:
-            while not over.wait(settings.LEASE_SECONDS / 3):
-                try:
-                    self.renew()
-                except Fenced:
-                    return
-                except DatabaseError:
-                    continue
-        finally:
-            connection.close()
+            self.renew()
+        except Fenced:
+            return False
+        return True
 
     def _mine(self) -> QuerySet[Branch]:
         return Branch.objects.filter(pk=self.branch_id, fence=self.fence)

@@ -97,6 +97,7 @@ SHELL = {
         "publish",
         "reading",
         "removal",
+        "renewal",
         "runner",
         "saving",
         "schedules",
