@@ -44,7 +44,7 @@ def prepare(call: Call, place: Workplace) -> Prepared:
         chosen = tool(call.name)
         chosen.check(call.input)
         filled = replace(call, input=chosen.filled(call.input, place.secrets))
-        return Prepared({}, lambda before: _by_tool(filled, place, before), chosen.repeatable)
+        return Prepared({}, lambda before: _by_tool(filled, place, before), chosen.may_repeat(call.input))
     if call.name in LOOKS:
         return Prepared({}, lambda before: _by_looking(call, place, before), True)
     action = action_of(call.name, call.input, place.frame)

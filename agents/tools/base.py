@@ -46,6 +46,10 @@ class Tool(ABC):
         """With the values of secrets that it names, where the tool takes them into the machine."""
         return given
 
+    def may_repeat(self, given: Mapping[str, Any]) -> bool:
+        """As `repeatable` says, unless it depends on what is asked for."""
+        return self.repeatable
+
     def may_end(self, given: Mapping[str, Any]) -> bool:
         """Whether the branch may end with it. Such a call is repeatable."""
         return False

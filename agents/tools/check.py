@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from ..checkers.registry import catalogue, kinds
 from ..errors import BadCall, BadTask
+from ..policy import COMMANDS
 from ..verify import parse_check
 from ..workplace import Workplace
 from .base import Outcome, Tool
@@ -29,6 +30,10 @@ class RunCheck(Tool):
     }
     """The kinds are not in the description above, of which OpenAI takes 1024 characters."""
     repeatable: ClassVar[bool] = True
+
+    def may_repeat(self, given: Mapping[str, Any]) -> bool:
+        """A command of the model's own may do something, and is not run by operation id."""
+        return given.get("kind") not in COMMANDS
 
     def run(self, given: Mapping[str, Any], place: Workplace) -> Outcome:
         if "kind" in given:

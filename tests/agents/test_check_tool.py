@@ -34,3 +34,17 @@ def test_it_lists_the_checks_of_the_task(names: list[str], told: str) -> None:
     place = Workplace(cast(Any, None), ScriptedProvider(ScriptedOptions("chart")), checks=checks)
     outcome = RunCheck().run({}, place)
     assert (outcome.ok, outcome.text) == (True, told)
+
+
+@pytest.mark.parametrize(
+    ("given", "again"),
+    [
+        ({"kind": "command_succeeds", "options": {"bash": "git push"}}, False),
+        ({"kind": "http_ok", "options": {"url": "http://localhost"}}, False),
+        ({"kind": "file_exists", "options": {"path": "a"}}, True),
+        ({"name": "total"}, True),
+        ({}, True),
+    ],
+)
+def test_it_does_no_command_of_the_models_again_after_a_crash(given: dict[str, Any], again: bool) -> None:
+    assert RunCheck().may_repeat(given) == again
