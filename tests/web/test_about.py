@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import Client
+from redis import Redis
 
 from godhand_web.models import User
 
@@ -17,7 +18,9 @@ def test_it_says_which_godhand_this_is_and_what_it_carries(as_owner: Client) -> 
     assert "<code>static/vendor/</code>" in page
 
 
-def test_it_shows_what_the_doctor_finds_to_administrators_alone(as_owner: Client, staff: User) -> None:
+def test_it_shows_what_the_doctor_finds_to_administrators_alone(as_owner: Client, staff: User, redis_url: str) -> None:
+    with Redis.from_url(redis_url) as redis:
+        redis.delete("alive:machines")
     client = Client()
     client.force_login(staff)
     response = client.get("/settings/")
