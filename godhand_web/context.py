@@ -10,7 +10,7 @@ from django.urls import reverse
 from agents.models import ENDED as RUN_ENDED
 from sandboxes.models import OFF_HOST, Machine
 
-from .access import Person, visible_machines, visible_runs
+from .access import Person, may_create, visible_machines, visible_runs
 from .models import User
 from .troubles import troubles
 
@@ -97,5 +97,6 @@ def shell(request: HttpRequest) -> dict[str, Any]:
             "slots": settings.MACHINE_SLOTS,
             "slots_used": slots_used(),
             "troubles": list(troubles()),
+            "may_create": may_create(person),
         }
     return frame

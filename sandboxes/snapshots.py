@@ -72,7 +72,7 @@ class Snapshots:
         directory.rename(self.directory(ref.id))
         hold = _hold(ref)
         hold.parent.mkdir(exist_ok=True)
-        hold.touch()
+        hold.symlink_to(self.directory(ref.id).absolute())
         return ref
 
     def find(self, snapshot_id: str) -> SnapshotRef:
@@ -149,7 +149,7 @@ def describe(image: Image) -> dict[str, str]:
 
 
 def _hold(ref: SnapshotRef) -> Path:
-    """Keeps the image's builder from removing a root that a snapshot needs."""
+    """A link to the snapshot: keeps the image's builder from removing a root that is needed, as long as it is."""
     return Path(ref.image_root).parent / HOLDS / ref.id
 
 

@@ -15,7 +15,7 @@ from sandboxes.models import ENDED as MACHINE_ENDED
 from sandboxes.models import Lease
 from sandboxes.models import State as MachineState
 
-from ..access import Person, visible_machines, visible_runs, visible_tasks, visible_traces
+from ..access import Person, may_create, visible_machines, visible_runs, visible_tasks, visible_traces
 from .cards import image_cards, with_pictures
 from .home_needs import needs
 from .run_cards import cards, with_last_events
@@ -46,7 +46,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
         "traces": visible_traces(request.user).exclude(ended_at=None).order_by("-ended_at")[:TRACES_SHOWN],
         "images": image_cards(),
     }
-    if not visible_tasks(request.user).exists():
+    if may_create(request.user) and not visible_tasks(request.user).exists():
         models = models_for(request.user)
         first = {"examples": EXAMPLES.values(), "has_key": bool(models[0].key_env)}
         context |= {"first": True, "needs": needs(models), **first}

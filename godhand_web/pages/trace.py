@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from traces.models import Trace
 
-from ..access import may_create, trace_or_404
+from ..access import may_change_trace, may_create, trace_or_404
 from . import trace_answers as answers
 from . import trace_files as files
 from .branches import fork_address
@@ -19,7 +19,7 @@ from .trace_links import Links, Wanted, elsewhere
 from .trace_view import TraceView
 
 View = Callable[..., HttpResponseBase]
-OTHERS = ("compare", "export", "share")
+OTHERS = frozenset({"compare", "export", "share"})
 
 
 def address(trace_id: str) -> str:
@@ -42,7 +42,8 @@ def show(request: HttpRequest, trace: Trace) -> HttpResponse:
     links = Links(address(trace.pk), Wanted.read(request.GET))
     fork = fork_address(request.user, trace)
     view = TraceView(trace, links, remarks=may_create(request.user), socket=f"/ws/traces/{trace.pk}/", fork=fork)
-    others = {name: elsewhere(f"{name}_trace", trace.pk) for name in OTHERS}
+    offered = OTHERS if may_change_trace(request.user, trace) else OTHERS - {"share"}
+    others = {name: elsewhere(f"{name}_trace", trace.pk) for name in offered}
     return answers.html(request, "traces/trace.html", {"view": view, "trace": trace, "others": others})
 
 

@@ -29,7 +29,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "filters": sorted(counted.items()),
         "any": bool(counted) or visible.exists(),
         "importing": elsewhere("import_trace") if may_create(request.user) else "",
-        "starting": elsewhere("new_task"),
+        "starting": elsewhere("new_task") if may_create(request.user) else "",
     }
     return answers.html(request, "traces/index.html", context)
 

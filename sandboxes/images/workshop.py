@@ -104,8 +104,8 @@ def discard(build: Path) -> None:
 
 
 def held(directory: Path) -> bool:
-    """Whether a snapshot that needs this root has put its name there."""
-    return any((directory / HOLDS).glob("*"))
+    """Whether a snapshot that needs this root is still where its link says; whole homes are removed at times."""
+    return any(hold.exists() for hold in (directory / HOLDS).glob("*"))
 
 
 def in_use(directory: Path) -> bool:

@@ -1,6 +1,8 @@
 """A snapshot that is not exactly what was sealed here is refused; nothing half made is ever found."""
 
 import json
+import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,10 +99,11 @@ def test_it_holds_the_image_only_as_long_as_a_snapshot_needs_it(store: Snapshots
     assert list(holds.iterdir()) == []
 
 
-def test_it_holds_no_image_once_a_home_is_gone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("remove", [remove_home, shutil.rmtree])
+def test_it_holds_no_image_once_a_home_is_gone(tmp_path: Path, remove: Callable[[Path], None]) -> None:
     home, build = tmp_path / "home", tmp_path / "image"
     seal(Snapshots(replace(here(), home=home)), build / "rootfs")
     assert held(build)
-    remove_home(home)
+    remove(home)
     assert not home.exists()
     assert not held(build)
