@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
-from django.conf import settings
 from django.db import transaction
 from PIL import Image
 
@@ -19,7 +18,7 @@ from traces.models import Blob, Event, Reference, Trace
 from traces.payloads import Sha256
 from traces.queries import stored, totals
 
-from . import branching, lifecycle, publish, vault
+from . import branching, lifecycle, publish, reference_pictures, vault
 from .branching import Way
 from .budget import Limits
 from .checkers import references as checkers
@@ -169,7 +168,7 @@ def accept_reference(
         raise BadTask(f"Step {event.seq} has no picture.")
     with Image.open(io.BytesIO(stored(Sha256(event.after)).data)) as picture:
         screen = Screen.from_rgb(np.asarray(picture.convert("RGB")))
-    store = settings.HOST.home / "references" / task.pk
+    store = reference_pictures.folder_of(task.pk)
     with suppress(FileNotFoundError, BadReference):
         known = load_reference(store, name)
         region, excluded = region or known.region, known.excluded if excluded is None else excluded

@@ -1,15 +1,13 @@
 """The end of a trace, with the run that it tells of."""
 
 import logging
-import shutil
 
-from django.conf import settings
 from django.db import transaction
 
 from traces import audit, retention, shares
 from traces.models import Trace
 
-from . import places
+from . import places, reference_pictures
 from .errors import AgentError
 from .models import ENDED, Branch, Run, Task
 from .standing import Retention, Schedule
@@ -84,7 +82,7 @@ def _delete_run(run: Run) -> None:
         if Schedule.objects.filter(task=task_id).exists():
             return
         Task.objects.filter(pk=task_id).delete()
-        shutil.rmtree(settings.HOST.home / "references" / task_id, ignore_errors=True)
+        reference_pictures.forget(task_id)
 
 
 def collect_soon() -> None:

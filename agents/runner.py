@@ -5,8 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
 from sandboxes import forking
 from sandboxes.base import Sandbox
 from sandboxes.errors import Gone, SandboxError, Taken
@@ -23,7 +21,7 @@ from traces.queries import head_of, path_events, stored
 from traces.recorder import DatabaseRecorder
 from traces.redact import Redactor, placeholder
 
-from . import approval, delivery, handback, leases, lifecycle, model_keys, places, vault
+from . import approval, delivery, handback, leases, lifecycle, model_keys, places, reference_pictures, vault
 from .endings import Broken, Cancelled, Ending, Finished, LimitReached, Parked, Yielded
 from .errors import AgentError
 from .history import Conversation, rebuild
@@ -108,7 +106,7 @@ class Driver:
             policy=Policy(NetworkPolicy(**self.task.network)),
             secrets=self.secrets,
             checks=from_json(self.secrets.fill(self.task.checks)),
-            references=settings.HOST.home / "references" / self.task.pk,
+            references=reference_pictures.folder_of(self.task.pk),
             judge=judge_by(provider, self.watch.wait, self.paid),
             keeper=keeper,
             on_help=self.task.on_help,  # type: ignore[arg-type]

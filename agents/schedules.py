@@ -20,7 +20,7 @@ from django.utils.module_loading import import_string
 from sandboxes.errors import SandboxError
 from traces.errors import TraceError
 
-from . import api, timing
+from . import api, reference_pictures, timing
 from .errors import AgentError, BadTask
 from .models import ENDED, Run, Task
 from .standing import Firing, Schedule
@@ -63,6 +63,7 @@ def change_task(schedule: Schedule, task: Task) -> None:
     with transaction.atomic():
         old = Schedule.objects.values_list("task", flat=True).get(pk=schedule.pk)
         Schedule.objects.filter(pk=schedule.pk).update(task=task)
+        reference_pictures.hand_on(old, task.pk)
         _forget_unused(old)
 
 
@@ -98,7 +99,9 @@ def delete(schedule: Schedule) -> None:
 
 
 def _forget_unused(task_id: str) -> None:
-    Task.objects.filter(pk=task_id, runs__isnull=True).delete()
+    deleted, _ = Task.objects.filter(pk=task_id, runs__isnull=True).delete()
+    if deleted:
+        reference_pictures.forget(task_id)
 
 
 def run_now(schedule: Schedule) -> Firing:

@@ -96,6 +96,7 @@ SHELL = {
         "pruning",
         "publish",
         "reading",
+        "reference_pictures",
         "removal",
         "renewal",
         "runner",

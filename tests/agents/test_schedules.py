@@ -5,18 +5,21 @@ from datetime import UTC, datetime, timedelta
 from threading import Barrier, Thread
 from typing import Any
 
+import numpy as np
 import pytest
 from django.db import connection
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from agents import api, removal, schedules
+from agents import api, reference_pictures, removal, schedules
 from agents.attaching import keep
+from agents.checkers.references import accept_reference, load_reference
 from agents.errors import BadTask
 from agents.models import Run, State, Task
 from agents.standing import Firing, Schedule
 from godhand_web.celery import ROUNDS
 from godhand_web.models import User
+from sandboxes.display.screen import Screen
 from traces.models import Blob
 from traces.storage import collect, default_store
 
@@ -95,6 +98,19 @@ def test_it_leaves_no_task_behind_that_was_changed_before_its_first_run(make: Ma
     assert Task.objects.get() == better
     schedule.refresh_from_db()
     assert schedule.task == better
+
+
+@pytest.mark.parametrize("ran", [False, True])
+def test_it_compares_with_the_same_pictures_when_its_task_was_changed(make: Make, owner: User, ran: bool) -> None:
+    schedule = make()
+    if ran:
+        schedules.run_now(schedule)
+    before = reference_pictures.folder_of(schedule.task_id)
+    accept_reference(before, "chart", Screen.from_rgb(np.zeros((8, 8, 3), np.uint8)), None, ())
+    better = api.save(owner, "Do it better.", provider="scripted", options={"script": "chart"})
+    schedules.change_task(schedule, better)
+    assert load_reference(reference_pictures.folder_of(better.pk), "chart").screen.size == (8, 8)
+    assert before.exists() == ran
 
 
 def test_it_tells_what_was_missed_and_makes_nothing_up_in_a_burst(make: Make) -> None:
