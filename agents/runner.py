@@ -12,7 +12,7 @@ from sandboxes.lifecycle import SlotsUsed
 from sandboxes.models import Machine
 from sandboxes.network import Policy as NetworkPolicy
 from traces import logsafe
-from traces.errors import Fenced, TraceError
+from traces.errors import DiskFull, Fenced, TraceError
 from traces.events import Actor, Kind, Recorder
 from traces.models import Event
 from traces.payloads import EventId, Sha256
@@ -66,6 +66,8 @@ def drive(branch_id: str) -> None:
             Branch.objects.filter(pk=branch_id, fence=lease.fence).update(detail=f"{places.WAITING}{error}")
         except Ending as ending:
             conclude(branch, lease, watch, ending)
+        except DiskFull as error:
+            conclude(branch, lease, watch, Parked(str(error)))
         except (AgentError, SandboxError, TraceError) as error:
             conclude(branch, lease, watch, Broken(str(error)))
         except Exception:

@@ -3,7 +3,7 @@
 SandboxError
 ├── Unavailable      this backend, image or tool cannot be used here; the sentence names the fix
 │   ├── NotBuilt     the image has not been built on this host yet
-│   └── DiskFull     the host has no room left to save it
+│   └── DiskFull     the host has too little room left to save it
 ├── BuildFailed      an image could not be built
 ├── Gone             the machine is not there any more, or does not answer
 │   └── Ended        its process has ended: nothing will ever answer
@@ -33,7 +33,8 @@ class NotBuilt(Unavailable):
 class DiskFull(Unavailable):
     def __init__(self) -> None:
         super().__init__(
-            "The host's disk is full: delete snapshots, or traces in Settings → Space, or give GODHAND_HOME more room."
+            "No room for a snapshot, the host's disk is full: delete some, or traces in Settings → Space, or give "
+            "GODHAND_HOME more room."
         )
 
 

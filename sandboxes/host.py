@@ -15,6 +15,8 @@ class Host:
     home: Path
     images: Path
     subnet: IPv4Network
+    reserve: int = 0
+    """Bytes that snapshots leave free, so that the database and traces can still be written."""
 
     @property
     def instance(self) -> str:
@@ -51,4 +53,5 @@ def here() -> Host:
         home=home,
         images=env.directory("GODHAND_IMAGES", home / "images"),
         subnet=env.network("GODHAND_SUBNET", "10.213.0.0/16", longest_prefix=24),
+        reserve=env.integer("GODHAND_RESERVE_MIB", 1024, 0, 1 << 20) << 20,
     )

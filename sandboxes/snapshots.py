@@ -48,7 +48,7 @@ class SnapshotRef:
 
 class Snapshots:
     def __init__(self, host: Host) -> None:
-        self.root = host.home / "snapshots"
+        self.root, self.reserve = host.home / "snapshots", host.reserve
 
     @contextmanager
     def making(self) -> Iterator[tuple[str, Path]]:
@@ -57,6 +57,8 @@ class Snapshots:
         directory = self.root / f"{UNFINISHED}{snapshot_id}"
         try:
             directory.mkdir(parents=True, mode=0o700)
+            if shutil.disk_usage(directory).free < self.reserve:
+                raise DiskFull
             yield snapshot_id, directory
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -3,13 +3,14 @@
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench.installation import remove_home
-from sandboxes.errors import Gone, Refused
+from sandboxes.errors import DiskFull, Gone, Refused
 from sandboxes.host import Host, here
 from sandboxes.images.workshop import held
 from sandboxes.snapshots import MANIFEST, SnapshotRef, Snapshots
@@ -89,6 +90,15 @@ def test_it_leaves_nothing_of_a_snapshot_that_was_not_finished(store: Snapshots)
     assert not directory.exists()
     with pytest.raises(Gone, match="There is no snapshot"):
         store.find(snapshot_id)
+
+
+def test_it_takes_no_snapshot_where_the_reserve_would_be_touched(tmp_path: Path) -> None:
+    free = shutil.disk_usage(tmp_path).free
+    for reserve in (free // 2, free * 2):
+        store = Snapshots(replace(here(), home=tmp_path, reserve=reserve))
+        with nullcontext() if reserve < free else pytest.raises(DiskFull, match="delete some"), store.making():
+            pass
+    assert store.ids() == []
 
 
 def test_it_holds_the_image_only_as_long_as_a_snapshot_needs_it(store: Snapshots, sealed: SnapshotRef) -> None:
