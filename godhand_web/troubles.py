@@ -33,8 +33,8 @@ def troubles() -> Iterator[Trouble]:
     if not room.ok:
         yield Trouble(
             "The disk is nearly full.",
-            f"{room.text.partition(' at ')[0]}. Agents go on, without snapshots when less than "
-            f"{settings.HOST.reserve >> 20} MiB are left; once it is full, they rest.",
+            f"{room.text.partition(' at ')[0]}. Agents go on, below "
+            f"{settings.HOST.reserve / 2**30:.1f} GiB without snapshots; once it is full, they rest.",
             "Delete snapshots, or traces in Settings, Space; or give GODHAND_HOME more room.",
         )
 
