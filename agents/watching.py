@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from traces.errors import Fenced
 from traces.models import Event
 
+from . import closing
 from .budget import Limits, check
 from .endings import Cancelled, Parked, Yielded
 from .history import Conversation
@@ -36,6 +37,8 @@ class RowWatch:
     def wishes(self) -> str:
         """What is left to be granted. Raises as `look`."""
         self.lease.check()
+        if closing.begun.is_set():
+            raise Fenced(closing.LEAVES)
         wish, fence = Branch.objects.values_list("wish", "fence").get(pk=self.branch_id)
         if fence != self.lease.fence:
             raise Fenced(LOST)

@@ -6,11 +6,13 @@ from functools import cache
 from typing import Any
 
 from celery import Celery
-from celery.signals import heartbeat_sent, worker_ready
+from celery.signals import heartbeat_sent, worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import close_old_connections
 from django.utils.module_loading import import_string
 from redis import Redis
+
+from agents import closing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "godhand_web.settings")
 
@@ -62,6 +64,11 @@ def take_up(sender: Any, **_: Any) -> None:
     if _name(sender) == "machines":
         look = import_string("sandboxes.reaper.take_up")
         threading.Thread(target=look, name="take up", daemon=True).start()
+
+
+@worker_shutting_down.connect
+def let_go(**_: Any) -> None:
+    closing.begun.set()
 
 
 def _go_round(look: str) -> None:
