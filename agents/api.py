@@ -165,7 +165,7 @@ def accept_reference(
     The part that counts, and what does not count of it, stay as they were where they are not given.
     """
     if not event.after:
-        raise BadTask(f"Step {event.seq} has no picture.")
+        raise BadTask("That step has no picture.")
     with Image.open(io.BytesIO(stored(Sha256(event.after)).data)) as picture:
         screen = Screen.from_rgb(np.asarray(picture.convert("RGB")))
     store = reference_pictures.folder_of(task.pk)

@@ -55,6 +55,9 @@ class Parked(Ending):
         self.question = question
 
 
+PAUSED = "{} paused it."
+
+
 class Yielded(Parked):
     pass
 

@@ -59,9 +59,10 @@ def rest(branch_id: str, to: State, detail: str, **columns: Any) -> None:
             move(branch_id, State.CANCELLED, "Cancelled")
 
 
-def request_pause(branch: Branch) -> bool:
+def request_pause(branch: Branch, by: Any = None) -> bool:
     """Before the next request or action. False when nobody drives it, or it is to be cancelled."""
-    asked = Branch.objects.filter(pk=branch.pk, state__in=DRIVEN).exclude(wish=Wish.CANCEL).update(wish=Wish.PAUSE)
+    driven = Branch.objects.filter(pk=branch.pk, state__in=DRIVEN).exclude(wish=Wish.CANCEL)
+    asked = driven.update(wish=Wish.PAUSE, paused_by=by)
     traces.touch(branch.run.trace_id)
     return bool(asked)
 

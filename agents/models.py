@@ -124,7 +124,8 @@ class Branch(models.Model):
     `fence` grows each time somebody takes the lease; every write names it, and a stale writer is refused. `forked_at`
     is the event after which it begins, on another branch. `model` and `limits` replace those of the task where they are
     not empty; `share` is its part of them beside others. One that `recovers` another tries again what that one failed
-    at; `key` names the wish for it: a second click makes no second one. `allowed` is a person's word on `asks_for`.
+    at; `key` names the wish for it: a second click makes no second one. `allowed` is a person's word on `asks_for`;
+    `paused_by` is whoever was the last to wish for a pause.
     """
 
     id = models.CharField(primary_key=True, max_length=12, default=new_id, editable=False)
@@ -149,6 +150,7 @@ class Branch(models.Model):
     claim = models.TextField(blank=True)
     verdict: "models.JSONField[Any, Any]" = models.JSONField(null=True)
     wish = models.CharField(max_length=10, choices=Wish.choices, blank=True, default=Wish.NONE)
+    paused_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     worker = models.CharField(max_length=100, blank=True)
     fence = models.PositiveBigIntegerField(default=0)
     lease_until = models.DateTimeField(default=timezone.now)

@@ -8,7 +8,7 @@ from traces.models import Event
 
 from . import closing
 from .budget import Limits, check
-from .endings import Cancelled, Parked, Yielded
+from .endings import PAUSED, Cancelled, Parked, Yielded
 from .history import Conversation
 from .leases import LOST, Lease
 from .models import Branch, Note, Wish
@@ -45,10 +45,14 @@ class RowWatch:
         if wish == Wish.CANCEL:
             raise Cancelled("Somebody cancelled it.")
         if wish == Wish.PAUSE:
-            raise Parked("Somebody paused it.")
+            raise Parked(PAUSED.format(self._pauser()))
         if wish == Wish.YIELD:
             raise Yielded("A person takes over.")
         return wish
+
+    def _pauser(self) -> str:
+        person = Branch.objects.select_related("paused_by").get(pk=self.branch_id).paused_by
+        return person.get_username() if person else "Somebody"
 
     @property
     def seconds(self) -> float:

@@ -17,7 +17,7 @@ from sandboxes.display.desktop import Desktop
 
 from .machine import fresh_machine
 from .screen import QUALITY, SHOT, WARM_UP, check, editor
-from .stats import milliseconds, p50, p95, report
+from .stats import milliseconds, p50, p95, positive, report
 
 SLEEP = 2.0
 PATIENCE = 10.0
@@ -25,7 +25,7 @@ PATIENCE = 10.0
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench action", description=__doc__)
-    parser.add_argument("--n", type=int, default=30, help="clicks of each kind; a third of that by the reference way")
+    parser.add_argument("--n", type=positive, default=30, help="clicks of each kind; by the reference way a third")
     parser.add_argument("--json", action="store_true", help="nothing but the last line")
     options = parser.parse_args(argv)
     with fresh_machine("desktop") as machine, editor(machine), machine.desktop() as desktop:

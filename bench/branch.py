@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .installation import installation
-from .stats import p50, report
+from .stats import p50, positive, report
 
 WAYS, SHARED, LENGTH = 4, 20, 30
 PATIENCE = 2
@@ -38,7 +38,7 @@ OPEN = "touch ledger.txt; (mousepad >/dev/null 2>&1 &); xdotool search --sync --
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench branch", description=__doc__)
     parser.add_argument("--latency", type=float, default=3.0, help="seconds that each reply takes")
-    parser.add_argument("--places", type=int, default=1, help="machines side by side, for both")
+    parser.add_argument("--places", type=positive, default=1, help="machines side by side, for both")
     parser.add_argument("--runs", type=int, default=2, help="with and without snapshots, for the overhead; 0: none")
     parser.add_argument("--to-the-end", action="store_true", help="every way goes on to its end")
     parser.add_argument("--json", action="store_true", help="nothing but the last line")

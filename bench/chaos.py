@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 
 from .installation import installation
-from .stats import report
+from .stats import positive, report
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench chaos", description=__doc__)
-    parser.add_argument("--n", type=int, default=200, help="operations")
+    parser.add_argument("--n", type=positive, default=200, help="operations")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="nothing but the last line")
     options = parser.parse_args(argv)

@@ -16,14 +16,14 @@ from sandboxes.images import store
 from sandboxes.snapshots import SnapshotRef
 
 from . import docker
-from .stats import p50, p95, report
+from .stats import p50, p95, positive, report
 
 IMAGE = "desktop"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench create", description=__doc__)
-    parser.add_argument("--n", type=int, default=15, help="machines of each kind")
+    parser.add_argument("--n", type=positive, default=15, help="machines of each kind")
     parser.add_argument("--json", action="store_true", help="nothing but the last line")
     options = parser.parse_args(argv)
     template = templates.ensure(GvisorSandbox, store.find(IMAGE))

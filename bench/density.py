@@ -19,7 +19,7 @@ from sandboxes.network.firewall import group
 from sandboxes.snapshots import SnapshotRef
 
 from .fork import resident
-from .stats import milliseconds, p50, p95, report
+from .stats import milliseconds, p50, p95, positive, report
 
 IMAGE = "desktop"
 AT_ONCE = 4
@@ -27,7 +27,7 @@ AT_ONCE = 4
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench density", description=__doc__)
-    parser.add_argument("--n", type=int, default=100, help="desktops at once")
+    parser.add_argument("--n", type=positive, default=100, help="desktops at once")
     parser.add_argument("--json", action="store_true", help="nothing but the last line")
     options = parser.parse_args(argv)
     template = templates.ensure(GvisorSandbox, store.find(IMAGE))

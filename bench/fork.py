@@ -21,14 +21,14 @@ from sandboxes.snapshots import SnapshotRef, Snapshots
 
 from . import desk, docker
 from .machine import fresh_machine
-from .stats import p50, p95, report
+from .stats import p50, p95, positive, report
 
 Figures = dict[str, list[float]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench fork", description=__doc__)
-    parser.add_argument("--n", type=int, default=8, help="forks of each desktop")
+    parser.add_argument("--n", type=positive, default=8, help="forks of each desktop")
     parser.add_argument("--json", action="store_true", help="nothing but the last line")
     options = parser.parse_args(argv)
     with fresh_machine("desktop") as machine:

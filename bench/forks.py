@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .installation import installation
-from .stats import milliseconds, p50, report
+from .stats import milliseconds, p50, positive, report
 
 TIMEOUT = 3600.0
 DEEP = """
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench forks", description=__doc__)
     parser.add_argument("--deep", type=int, default=50)
     parser.add_argument("--wide", type=int, default=50)
-    parser.add_argument("--places", type=int, default=12, help="machines at once")
+    parser.add_argument("--places", type=positive, default=12, help="machines at once")
     parser.add_argument("--json", action="store_true", help="nothing but the last line")
     options = parser.parse_args(argv)
     os.environ["GODHAND_MACHINES"] = str(options.places)

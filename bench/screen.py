@@ -20,7 +20,7 @@ from sandboxes.display.rfb import RfbClient
 from sandboxes.display.screen import Screen
 
 from .machine import fresh_machine
-from .stats import milliseconds, p50, p95, report
+from .stats import milliseconds, p50, p95, positive, report
 
 QUALITY = 75
 WARM_UP = 3
@@ -31,7 +31,7 @@ Way = Callable[[], bytes]
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench screen", description=__doc__)
-    parser.add_argument("--n", type=int, default=40, help="pictures per way")
+    parser.add_argument("--n", type=positive, default=40, help="pictures per way")
     parser.add_argument("--json", action="store_true", help="nothing but the last line")
     options = parser.parse_args(argv)
     with fresh_machine("desktop") as machine, editor(machine) as type_a_key, ways(machine) as found:

@@ -1,5 +1,6 @@
 """What every benchmark needs: percentiles, a clock, and one flat JSON object on the last line."""
 
+import argparse
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,14 @@ def milliseconds(call: Callable[[], object]) -> float:
     began = time.perf_counter()
     call()
     return (time.perf_counter() - began) * 1000
+
+
+def positive(word: str) -> int:
+    """How many there shall be, as an option: of none there is nothing to tell."""
+    number = int(word)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is too few: 1 is the least")
+    return number
 
 
 def report(results: Mapping[str, float | int | str]) -> None:

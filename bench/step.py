@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from .installation import installation
-from .stats import p50, p95, report
+from .stats import p50, p95, positive, report
 
 BEGIN = """
 [[step]]
@@ -33,7 +33,7 @@ do = [{ done = "Measured." }]
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench step", description=__doc__)
-    parser.add_argument("--n", type=int, default=60, help="steps")
+    parser.add_argument("--n", type=positive, default=60, help="steps")
     parser.add_argument("--json", action="store_true", help="nothing but the last line")
     options = parser.parse_args(argv)
     with installation():

@@ -20,13 +20,12 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from . import crowd
+from .browser import CHROMIUM, FLAGS
 from .installation import installation, wait
-from .stats import milliseconds, p50, p95, report
+from .stats import milliseconds, p50, p95, positive, report
 from .step import BEGIN, END, STEP
 from .watchers import WHOLE_SCREEN, Stalled, Visitor, Watcher, looking, memory, processor_seconds, watching
 
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PROBE = (Path(__file__).parent / "stream_probe.js").read_text()
 PAGES = ("/", "/tasks/", "/machines/", "/machines/?tab=stopped", "/machines/?tab=ended", "/traces/")
 MACHINES = WATCHERS = 10
@@ -36,8 +35,8 @@ STALLED = 10
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench stream", description=__doc__)
-    parser.add_argument("--seconds", type=int, default=20, help="how long each crowd watches")
-    parser.add_argument("--visits", type=int, default=15, help="to each page")
+    parser.add_argument("--seconds", type=positive, default=20, help="how long each crowd watches")
+    parser.add_argument("--visits", type=positive, default=15, help="to each page")
     parser.add_argument("--pages", action="store_true", help="measure nothing but the pages")
     parser.add_argument("--json", action="store_true", help="nothing but the last line")
     options = parser.parse_args(argv)

@@ -19,12 +19,11 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from .browser import CHROMIUM, FLAGS
 from .installation import installation
 from .session import script
-from .stats import p50, p95, report
+from .stats import p50, p95, positive, report
 
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PROBE = (Path(__file__).parent / "trace_probe.js").read_text()
 SIZES = {2_000: 3, 30_000: 100}
 """Steps, and branches."""
@@ -44,8 +43,8 @@ QUERIES = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench trace", description=__doc__)
-    parser.add_argument("--n", type=int, default=60, help="step changes")
-    parser.add_argument("--opens", type=int, default=7, help="how often each trace is opened")
+    parser.add_argument("--n", type=positive, default=60, help="step changes")
+    parser.add_argument("--opens", type=positive, default=7, help="how often each trace is opened")
     parser.add_argument("--invented", action="store_true", help="with frames that were drawn, and without a machine")
     parser.add_argument("--json", action="store_true", help="nothing but the last line")
     options = parser.parse_args(argv)

@@ -6,7 +6,14 @@ from functools import cache
 from typing import Any
 
 from celery import Celery
-from celery.signals import heartbeat_sent, worker_ready, worker_shutting_down
+from celery.signals import (
+    after_task_publish,
+    beat_init,
+    celeryd_after_setup,
+    heartbeat_sent,
+    worker_ready,
+    worker_shutting_down,
+)
 from django.conf import settings
 from django.db import close_old_connections
 from django.utils.module_loading import import_string
@@ -23,6 +30,9 @@ app.autodiscover_tasks()
 log = logging.getLogger(__name__)
 
 ALIVE_SECONDS = 30
+BEAT_ALONE = "agents.tasks.reconcile"
+"""Nobody else sends it, and beat does every few seconds."""
+
 ROUND_SECONDS = 2.0
 ROUNDS = {
     "machines": ("sandboxes.reaper.note_dead_machines",),
@@ -45,11 +55,27 @@ def _redis() -> Redis:
     return Redis.from_url(settings.REDIS_URL, socket_timeout=2)
 
 
+@celeryd_after_setup.connect
+def keep_to_its_own(sender: str, **_: Any) -> None:
+    """Whoever reaches the broker may ask the worker that is root for what only it can do, and for nothing else."""
+    if sender.partition("@")[0] == "machines":
+        from sandboxes import tasks
+
+        for name in set(app.tasks) - tasks.AS_ROOT:
+            app.tasks.unregister(name)
+
+
 @worker_ready.connect
 @heartbeat_sent.connect
 def say_alive(sender: Any, **_: Any) -> None:
     """A key that outlives its worker by seconds: how `up` and /readyz know that somebody serves a queue."""
     _redis().set(f"alive:{_name(sender)}", 1, ex=ALIVE_SECONDS)
+
+
+@beat_init.connect
+@after_task_publish.connect(sender=BEAT_ALONE)
+def say_that_beat_is_alive(**_: Any) -> None:
+    _redis().set("alive:beat", 1, ex=ALIVE_SECONDS)
 
 
 @worker_ready.connect

@@ -21,13 +21,14 @@ from sandboxes.publish import STAFF_GROUP, LeaseChanged, MachineChanged, machine
 from traces.publish import TraceChanged, trace_group
 
 from .access import Person, teammates, visible_machines, visible_runs, visible_traces
-from .line import SERVICE_RESTART, Line
 from .models import User
 from .newest import newest
 from .trust import TRUSTED_SECONDS, trust
 
 log = logging.getLogger(__name__)
-line = Line()
+
+SERVICE_RESTART = 4012
+"""1012 in the range that Daphne lets an application use."""
 
 
 class Hints(AsyncJsonWebsocketConsumer):
@@ -49,10 +50,8 @@ class Hints(AsyncJsonWebsocketConsumer):
             await self.close()
             return
         await self.accept()
-        line.join(self)
 
     async def disconnect(self, code: int) -> None:
-        line.leave(self)
         await self.leave(*self.heard)
 
     async def leave(self, *groups: str) -> None:
@@ -76,6 +75,10 @@ class Hints(AsyncJsonWebsocketConsumer):
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any) -> None:
         """Nothing a page says changes anything here."""
+
+    async def hints_lost(self, _: dict[str, str]) -> None:
+        """Redis went away: only a page that connects and looks again knows what it has missed."""
+        await self.close(code=SERVICE_RESTART)
 
     async def machine_changed(self, hint: MachineChanged) -> None:
         await self.send_json({"type": hint["type"], "id": hint["id"]})

@@ -83,4 +83,4 @@ class Preferences(forms.Form):
     notify_end = forms.BooleanField(required=False)
     steps = forms.IntegerField(required=False, min_value=1, max_value=100_000)
     minutes = forms.FloatField(required=False, min_value=0.1, max_value=100_000)
-    money = forms.FloatField(required=False, min_value=0.01, max_value=100_000)
+    money = forms.FloatField(label="Dollars", required=False, min_value=0.01, max_value=100_000)

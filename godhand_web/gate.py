@@ -1,6 +1,7 @@
 """The gate's process: VNC bytes between browsers and machines. Whoever comes is asked about in access.py again."""
 
 import os
+import sys
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
@@ -11,6 +12,7 @@ import django
 from django.conf import settings
 from django.db import DatabaseError, connections
 
+from sandboxes.errors import Unavailable
 from sandboxes.gate.server import Target, serve
 from sandboxes.gate.tickets import Ticket
 
@@ -83,10 +85,13 @@ def origin_allowed(origin: str) -> bool:
     """Pages of this installation, under any name it may be called by."""
     from django.http.request import validate_host
 
-    address = urlsplit(origin)
+    try:
+        address, asked_port = urlsplit(origin), urlsplit(origin).port
+    except ValueError:
+        return False
     if address.scheme not in {"http", "https"} or address.hostname is None:
         return False
-    port = address.port or {"http": 80, "https": 443}[address.scheme]
+    port = asked_port or {"http": 80, "https": 443}[address.scheme]
     own_port = urlsplit(settings.PUBLIC_URL).port or {"http": 80, "https": 443}[urlsplit(settings.PUBLIC_URL).scheme]
     host = f"[{address.hostname}]" if ":" in address.hostname else address.hostname
     return port in {settings.PORT, own_port} and validate_host(host, settings.ALLOWED_HOSTS)
@@ -95,14 +100,17 @@ def origin_allowed(origin: str) -> bool:
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "godhand_web.settings")
     django.setup()
-    serve(
-        settings.BIND,
-        settings.GATE_PORT,
-        settings.REDIS_URL,
-        allowed_origins=origin_allowed,
-        authorize=authorize,
-        most_connections=settings.GATE_CONNECTIONS,
-    )
+    try:
+        serve(
+            settings.BIND,
+            settings.GATE_PORT,
+            settings.REDIS_URL,
+            allowed_origins=origin_allowed,
+            authorize=authorize,
+            most_connections=settings.GATE_CONNECTIONS,
+        )
+    except Unavailable as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from django.template.defaultfilters import filesizeformat
 from agents.errors import BadTask
 from agents.models import ENDED as RUN_ENDED
 from agents.models import Run
+from sandboxes.database import stand_alone
 from sandboxes.lifecycle import SlotsUsed
 from sandboxes.models import OFF_HOST, Machine, Snapshot
 from traces import retention
@@ -135,12 +136,14 @@ def raisers() -> str:
 @receiver(pre_save, sender=Machine)
 def before_a_machine(instance: Machine, raw: bool = False, **_: Any) -> None:
     if instance._state.adding and not raw:
+        stand_alone(f"what {instance.owner_id} has")
         check_machines(instance.owner_id)
 
 
 @receiver(pre_save, sender=Run)
 def before_a_run(instance: Run, raw: bool = False, **_: Any) -> None:
     if instance._state.adding and not raw:
+        stand_alone(f"what {instance.task.owner_id} has")
         check_tasks(instance.task.owner_id)
         try:
             check_disk(instance.task.owner_id)

@@ -1,8 +1,10 @@
 """Every setting is a GODHAND_* variable with a default that is right for one person on one machine."""
 
+import re
 import secrets
 import socket
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import dj_database_url
 
@@ -28,13 +30,14 @@ def secret_key() -> str:
 SECRET_KEY = secret_key()
 DEBUG = env.boolean("GODHAND_DEBUG", False)
 
-BIND = env.text("GODHAND_BIND", "127.0.0.1")
+BIND = env.address("GODHAND_BIND", "127.0.0.1")
 PORT = env.port("GODHAND_PORT", 8800)
 GATE_PORT = env.port("GODHAND_GATE_PORT", 8801)
-GATE_URL = env.text("GODHAND_GATE_URL")
+GATE_URL = env.url("GODHAND_GATE_URL", "", ("ws", "wss"))
 GATE_CONNECTIONS = env.integer("GODHAND_GATE_CONNECTIONS", 200, 1, 10_000)
-PUBLIC_URL = env.text("GODHAND_URL", f"http://{'localhost' if BIND in {'127.0.0.1', '0.0.0.0'} else BIND}:{PORT}")
-MACHINE_HOST = env.text("GODHAND_HOST", socket.gethostname())
+BOUND_URL = f"http://{'localhost' if BIND in {'127.0.0.1', '0.0.0.0'} else BIND}:{PORT}"
+PUBLIC_URL = env.url("GODHAND_URL", BOUND_URL, ("http", "https")).rstrip("/")
+MACHINE_HOST = env.host_name("GODHAND_HOST", socket.gethostname())
 IDLE_MINUTES = env.integer("GODHAND_IDLE_MINUTES", 120, 0, 1_000_000)
 WARM_TEMPLATES = env.boolean("GODHAND_TEMPLATES", True)
 LEASE_SECONDS = env.integer("GODHAND_LEASE_SECONDS", 30, 1, 3600)
@@ -50,7 +53,8 @@ USER_TASKS = env.integer("GODHAND_USER_TASKS", 0, 0, 10_000)
 USER_DISK_GB = env.integer("GODHAND_USER_DISK_GB", 0, 0, 1_000_000)
 AUDIT_DAYS = env.integer("GODHAND_AUDIT_DAYS", 365, 0, 36_500)
 
-ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env.words("GODHAND_ALLOWED_HOSTS")]
+PUBLIC_HOST = re.sub(r":\d+$", "", urlsplit(PUBLIC_URL).netloc)
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", BIND, PUBLIC_HOST, *env.words("GODHAND_ALLOWED_HOSTS")]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL.startswith("https://") else []
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_NAME = f"godhand-{PORT}-session"
@@ -136,9 +140,10 @@ TEMPLATES = [
 ]
 
 SQLITE_FILE = HOST.home / "db" / "godhand.sqlite3"
+DATABASE_URL = env.url("DATABASE_URL", "", ("postgres", "postgresql", "sqlite"), with_host=False)
 DATABASES = {
-    "default": dj_database_url.parse(env.text("DATABASE_URL"), conn_health_checks=True)
-    if env.text("DATABASE_URL")
+    "default": dj_database_url.parse(DATABASE_URL, conn_health_checks=True)
+    if DATABASE_URL
     else {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": SQLITE_FILE,
@@ -152,14 +157,9 @@ DATABASES = {
 }
 
 REDIS_SOCKET = HOST.run / "redis.sock"
-REDIS_URL = env.text("GODHAND_REDIS_URL", f"unix://{REDIS_SOCKET}")
+REDIS_URL = env.url("GODHAND_REDIS_URL", f"unix://{REDIS_SOCKET}", ("redis", "rediss", "unix"), with_host=False)
 REDIS_IS_OURS = not env.text("GODHAND_REDIS_URL")
-CHANNEL_LAYERS = {
-    "default": {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL]},
-    }
-}
+CHANNEL_LAYERS = {"default": {"BACKEND": "godhand_web.layer.Layer", "CONFIG": {"url": REDIS_URL}}}
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "agents"
@@ -174,36 +174,12 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 30.0,
         "options": {"queue": f"machines.{MACHINE_HOST}", "expires": 25},
     },
-    "reconcile": {
-        "task": "agents.tasks.reconcile",
-        "schedule": 5.0,
-        "options": {"queue": "agents", "expires": 4},
-    },
-    "collect": {
-        "task": "traces.tasks.collect",
-        "schedule": 3600.0,
-        "options": {"queue": "agents", "expires": 3000},
-    },
-    "pack": {
-        "task": "traces.tasks.pack",
-        "schedule": 120.0,
-        "options": {"queue": "agents", "expires": 100},
-    },
-    "heal": {
-        "task": "traces.tasks.heal",
-        "schedule": 30.0,
-        "options": {"queue": "agents", "expires": 25},
-    },
-    "tidy": {
-        "task": "agents.tasks.tidy",
-        "schedule": 6 * 3600.0,
-        "options": {"queue": "agents", "expires": 3600},
-    },
-    "read": {
-        "task": "agents.tasks.read_leftovers",
-        "schedule": 60.0,
-        "options": {"queue": "agents", "expires": 50},
-    },
+    "reconcile": {"task": "agents.tasks.reconcile", "schedule": 5.0, "options": {"queue": "agents", "expires": 4}},
+    "collect": {"task": "traces.tasks.collect", "schedule": 3600.0, "options": {"queue": "agents", "expires": 3000}},
+    "pack": {"task": "traces.tasks.pack", "schedule": 120.0, "options": {"queue": "agents", "expires": 100}},
+    "heal": {"task": "traces.tasks.heal", "schedule": 30.0, "options": {"queue": "agents", "expires": 25}},
+    "tidy": {"task": "agents.tasks.tidy", "schedule": 6 * 3600.0, "options": {"queue": "agents", "expires": 3600}},
+    "read": {"task": "agents.tasks.read_leftovers", "schedule": 60.0, "options": {"queue": "agents", "expires": 50}},
     "discard": {
         "task": "sandboxes.tasks.discard_snapshots",
         "schedule": 600.0,
@@ -222,7 +198,7 @@ EXPORT_DAYS = env.integer("GODHAND_EXPORT_DAYS", 7, 1, 3650)
 IMPORT_MB = env.integer("GODHAND_IMPORT_MB", 2048, 1, 1_000_000)
 BLOBS_HELD = "agents.attaching.held"
 MAY_START = "godhand_web.access.may_create"
-WEBHOOK_NETWORKS = env.words("GODHAND_WEBHOOK_NETWORKS")
+WEBHOOK_NETWORKS = env.networks("GODHAND_WEBHOOK_NETWORKS")
 RETENTION = "agents.removal.chosen_days"
 TRACE_CLEANER = "agents.sharing.cleaner_for"
 TRACE_PAGE = "godhand_web.pages.trace_file.write"
@@ -235,6 +211,7 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -245,7 +222,7 @@ LOGGING = {
             "style": "{",
         }
     },
-    "handlers": {"stdout": {"class": "logging.StreamHandler", "stream": "ext://sys.stdout", "formatter": "line"}},
-    "root": {"handlers": ["stdout"], "level": env.text("GODHAND_LOG_LEVEL", "INFO")},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.choice("GODHAND_LOG_LEVEL", "INFO", LOG_LEVELS)},
     "loggers": {"daphne.http_protocol": {"level": "WARNING"}, "twisted": {"level": "WARNING"}},
 }

@@ -105,7 +105,8 @@ class Sandbox(ABC):
         """Save the machine, which runs on. The reference says what it keeps: `disk`, or `disk+memory`.
 
         Connections into the machine may break; their owners connect again. Raises Gone when the machine is not
-        there, Unavailable where the backend cannot. A failure leaves the machine as it was and no snapshot.
+        there, Unavailable where the backend cannot, Refused while a root shell is open in it. A failure leaves the
+        machine as it was and no snapshot.
         """
 
     @classmethod

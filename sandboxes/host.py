@@ -32,6 +32,11 @@ class Host:
         return self.home / "run"
 
     @property
+    def own(self) -> Path:
+        """For whoever started GodHand: services neither read nor write here."""
+        return self.home / "own"
+
+    @property
     def logs(self) -> Path:
         return self.home / "logs"
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from . import pool, publish, templates
 from .base import Sandbox
+from .database import stand_alone
 from .errors import SandboxError
 from .host import here
 from .images import store
@@ -120,7 +121,8 @@ def queue_machine(
 
 
 def check_slots(besides: str = "") -> None:
-    """Raises SlotsUsed."""
+    """Inside the transaction that takes one. Raises SlotsUsed."""
+    stand_alone("machine slots")
     slots = settings.MACHINE_SLOTS
     if places_taken(besides) >= slots:
         raise SlotsUsed(f"All {slots} machine slots are in use: destroy a machine, or raise GODHAND_MACHINES.")

@@ -9,6 +9,7 @@ import signal
 import socket
 import socketserver
 import struct
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -202,7 +203,10 @@ def serve(host: Host, upstreams: Sequence[Upstream]) -> list[UdpServer | TcpServ
         try:
             server.server_bind()
         except OSError as error:
-            raise Unavailable(f"The name server of machines cannot use {address[0]}:{PORT}: {error}.") from None
+            raise Unavailable(
+                f"The name server of machines cannot use {address[0]}:{PORT} ({error.strerror}): let whatever else "
+                f"listens on port {PORT} do so on addresses of its own only."
+            ) from None
         server.server_activate()
         threading.Thread(target=server.serve_forever, daemon=True).start()
     return servers
@@ -218,7 +222,10 @@ def main() -> None:
     given = [word.rpartition(":") for word in parser.parse_args().upstream or ()]
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     ensure_nameserver_address(here())
-    serve(here(), [(address, int(port)) for address, _, port in given] or of_this_host())
+    try:
+        serve(here(), [(address, int(port)) for address, _, port in given] or of_this_host())
+    except Unavailable as error:
+        sys.exit(str(error))
     signal.pause()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -69,6 +70,7 @@ class Runsc:
             raise Gone(f"The machine could not be saved: {result.stderr.strip()[:300] or 'it is not there'}")
 
     def version(self) -> str:
+        """Raises Unavailable."""
         program = binary(self.host)
         return _version(program, Path(program).stat().st_mtime_ns)
 
@@ -180,8 +182,14 @@ def _run_to_end(argv: Sequence[str], output: IO[bytes]) -> int:
 
 @cache
 def _version(program: str, _changed: int) -> str:
-    printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    return printed.splitlines()[0].rpartition(" ")[2]
+    try:
+        asked = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=ASK_TIMEOUT, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unavailable(f"{program} cannot be run: {error}.") from error
+    found = re.match(r"runsc version (\S+)", asked.stdout)
+    if found is None:
+        raise Unavailable(f"{program} is not gVisor's runsc, or does not work here: correct or unset GODHAND_RUNSC.")
+    return found[1]
 
 
 def _last_words(*logs: str | Path) -> str:

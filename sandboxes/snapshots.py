@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from .errors import DiskFull, Gone, Refused
 from .host import Host
-from .ids import new_id
+from .ids import is_plain, new_id
 from .images.store import HOLDS, Image
 
 Keeps = Literal["disk", "disk+memory"]
@@ -105,6 +105,9 @@ class Snapshots:
         return content
 
     def directory(self, snapshot_id: str) -> Path:
+        """Raises Gone for what cannot be an id, such as a way out of here."""
+        if not is_plain(snapshot_id):
+            raise Gone(f"There is no snapshot {snapshot_id[:40]!r} on this host.")
         return self.root / snapshot_id
 
     def ids(self, *, older_than: float = 0) -> list[str]:
@@ -114,7 +117,10 @@ class Snapshots:
 
     def delete(self, snapshot_id: str) -> None:
         """Idempotent. Who else needs it is for the caller to know."""
-        directory = self.directory(snapshot_id)
+        try:
+            directory = self.directory(snapshot_id)
+        except Gone:
+            return
         try:
             content = self._content(snapshot_id)
             _hold(SnapshotRef(**{name: content[name] for name in SnapshotRef.__annotations__})).unlink(missing_ok=True)

@@ -1,11 +1,14 @@
-"""Messages are hints: each names a row, and the row decides whether there is anything to do."""
+"""Messages are hints: each names a row, and the row decides whether there is anything to do.
+
+All but `screenshot` are for the worker of a machine's host, which is root and takes no others.
+"""
 
 from celery import shared_task
 from kombu.exceptions import OperationalError as BrokerDown
 
 from . import forking, imaging, lifecycle, reaper, screenshots
 
-__all__ = ["BrokerDown", "create", "destroy", "reap", "screenshot"]
+__all__ = ["AS_ROOT", "BrokerDown", "create", "destroy", "reap", "screenshot"]
 
 
 @shared_task
@@ -66,3 +69,21 @@ def build_image(name: str) -> None:
 @shared_task
 def delete_build(name: str, digest: str) -> None:
     imaging.delete(name, digest)
+
+
+AS_ROOT = frozenset(
+    f"{__name__}.{task}"
+    for task in (
+        "build_image",
+        "create",
+        "delete_build",
+        "delete_snapshot",
+        "destroy",
+        "discard_snapshots",
+        "make_template",
+        "reap",
+        "restore",
+        "snapshot",
+        "stop",
+    )
+)

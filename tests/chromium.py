@@ -1,13 +1,9 @@
-"""Debian's Chromium, as every browser test starts it."""
+"""The browser, as every test of pages starts it."""
 
 from pathlib import Path
 
+from bench.browser import FLAGS
+
+__all__ = ["CHROMIUM", "FLAGS"]
+
 CHROMIUM = Path(__file__).with_name("steady_chromium.py")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]

@@ -1,6 +1,7 @@
 """Real parts for every test: one private Redis, one machine, one whole installation per session, made on demand."""
 
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,8 @@ def pytest_configure() -> None:
     """Passwords of tests are worth no million rounds, and a client for one request no look at every static file."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.WHITENOISE_AUTOREFRESH = True
+    # Whoever starts us in the background of a shell makes us, and every program of ours, deaf to Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(trylast=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 REAL_HOME = Path(os.environ.get("GODHAND_HOME", "/var/lib/godhand"))
 TEST_HOME = Path(tempfile.mkdtemp(prefix="godhand-test-", dir="/var/tmp"))
 TEST_HOME.chmod(0o755)
-for name in ("db", "machines", "run"):
+for name in ("db", "machines", "own", "run"):
     (TEST_HOME / name).mkdir()
 
 os.environ["GODHAND_IMAGES"] = os.environ.get("GODHAND_IMAGES", str(REAL_HOME / "images"))

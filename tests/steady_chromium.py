@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Debian's Chromium, blind to network interfaces that come and go.
+"""Chromium, blind to network interfaces that come and go.
 
 Other tests make machines meanwhile, and with each of them an address on the host. Chromium would end every request that
 is under way with ERR_NETWORK_CHANGED. It hears of addresses through netlink, so it is refused such sockets.
@@ -9,6 +9,7 @@ import ctypes
 import os
 import struct
 import sys
+from pathlib import Path
 
 NO_NEW_PRIVILEGES, SECCOMP, FILTER = 38, 22, 2
 SOCKET, NETLINK = 41, 16
@@ -37,4 +38,5 @@ libc = ctypes.CDLL(None, use_errno=True)
 libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
 if libc.prctl(SECCOMP, FILTER, ctypes.byref(Filter(len(PROGRAM) // 8, PROGRAM)), 0, 0):
     sys.exit(f"Chromium cannot be kept from netlink: {os.strerror(ctypes.get_errno())}")
-os.execv("/usr/bin/chromium", ["/usr/bin/chromium", *sys.argv[1:]])
+browser = Path(__file__).parents[1] / "bench" / "browser.py"
+os.execv(browser, [str(browser), *sys.argv[1:]])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FRAMEWORKS = {"django", "celery", "channels", "channels_redis", "daphne", "kombu", "asgiref"}
+FRAMEWORKS = {"django", "celery", "channels", "daphne", "kombu", "asgiref"}
 
 APPS = {
     "sandboxes": set[str](),
@@ -19,6 +19,7 @@ APPS = {
 SHELL = {
     "sandboxes": {
         "apps",
+        "database",
         "forking",
         "imaging",
         "lease",
@@ -117,7 +118,8 @@ SHELL = {
     },
 }
 STANDARD_LIBRARY_ONLY = {
-    "godhand_web.cli.bootstrap", "godhand_web.cli.system", "godhand_web.cli.doctor", "godhand_web.cli.record",
+    "godhand_web.cli.bootstrap", "godhand_web.cli.commands", "godhand_web.cli.system", "godhand_web.cli.doctor",
+    "godhand_web.cli.record",
     "sandboxes.guest.daemon", "sandboxes.guest.init",
 }  # fmt: skip
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from godhand_web.cli.__main__ import COMMANDS
+from godhand_web.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -9,15 +9,51 @@ CASES: dict[str, tuple[Callable[[], object], str, list[str]]] = {
     "port": (
         lambda: env.port("GODHAND_PORT", 8800),
         "GODHAND_PORT",
-        ["0", "65536", "-1", "eighty", "8e3", "²"],
+        ["0", "65536", "-1", "eighty", "8e3", "²", "9" * 5000],
+    ),
+    "address": (
+        lambda: env.address("GODHAND_BIND", "127.0.0.1"),
+        "GODHAND_BIND",
+        ["banana", "localhost.", "::1", "127.1", "10.0.0.300", "224.0.0.1"],
+    ),
+    "url": (
+        lambda: env.url("GODHAND_URL", "http://localhost", ("http", "https")),
+        "GODHAND_URL",
+        [
+            "desk.example.org",
+            "localhost:8800",
+            "ftp://desk",
+            "http://",
+            "http://desk:many",
+            "http://desk:0",
+            "http://[",
+            "http://a b/",
+            "http://desk;script",
+        ],
+    ),
+    "url without a host": (
+        lambda: env.url("GODHAND_REDIS_URL", "", ("redis", "unix"), with_host=False),
+        "GODHAND_REDIS_URL",
+        ["localhost:6379", "redis:desk", "http://desk", "redis://desk:0"],
+    ),
+    "choice": (
+        lambda: env.choice("GODHAND_LOG_LEVEL", "INFO", ("DEBUG", "INFO")),
+        "GODHAND_LOG_LEVEL",
+        ["LOUD", "info"],
     ),
     "boolean": (lambda: env.boolean("GODHAND_DEBUG", False), "GODHAND_DEBUG", ["maybe", "2"]),
-    "directory": (lambda: env.directory("GODHAND_HOME", Path("/x")), "GODHAND_HOME", ["here", "/", "./x"]),
+    "directory": (
+        lambda: env.directory("GODHAND_HOME", Path("/x")),
+        "GODHAND_HOME",
+        ["here", "/", "./x", "~nobody-there/x"],
+    ),
     "network": (
         lambda: env.network("GODHAND_SUBNET", "10.0.0.0/16", 24),
         "GODHAND_SUBNET",
-        ["10.0.0.0/31", "10.0.0.1/16", "x"],
+        ["10.0.0.0/31", "10.0.0.1/16", "x", "127.0.0.0/8", "0.0.0.0/0", "224.0.0.0/8"],
     ),
+    "networks": (lambda: env.networks("GODHAND_WEBHOOK_NETWORKS"), "GODHAND_WEBHOOK_NETWORKS", ["abc", "10.0.0.1/8"]),
+    "host name": (lambda: env.host_name("GODHAND_HOST", "desk"), "GODHAND_HOST", ["a b;c", "../x", ".", "x" * 101]),
 }
 
 
@@ -29,6 +65,23 @@ def test_it_refuses_nonsense_by_the_variables_name(kind: str, value: str, monkey
         read()
 
 
+@pytest.mark.parametrize("kind", CASES)
+def test_it_takes_an_empty_value_for_none(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, name, _ = CASES[kind]
+    monkeypatch.delenv(name, raising=False)
+    unset = read()
+    monkeypatch.setenv(name, "")
+    assert read() == unset
+
+
+def test_it_does_not_tell_the_password_of_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://me:s3cret@db:many/x")
+    with pytest.raises(env.BadSetting) as refused:
+        env.url("DATABASE_URL", "", ("postgres",))
+    assert "“db:many/x”" in str(refused.value)
+    assert "s3cret" not in str(refused.value)
+
+
 def test_it_reads_a_secret_from_the_file_that_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "key").write_text("s3cret\n")
     monkeypatch.setenv("GODHAND_SECRET_KEY_FILE", str(tmp_path / "key"))
@@ -38,4 +91,16 @@ def test_it_reads_a_secret_from_the_file_that_is_named(monkeypatch: pytest.Monke
 def test_it_names_the_file_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GODHAND_SECRET_KEY_FILE", str(tmp_path / "missing"))
     with pytest.raises(env.BadSetting, match="GODHAND_SECRET_KEY_FILE"):
+        env.text("GODHAND_SECRET_KEY")
+
+
+def test_it_knows_the_address_of_localhost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GODHAND_BIND", "localhost")
+    assert env.address("GODHAND_BIND", "0.0.0.0") == "127.0.0.1"
+
+
+def test_it_refuses_a_file_that_is_no_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"\xff\xfe\x00")
+    monkeypatch.setenv("GODHAND_SECRET_KEY_FILE", str(tmp_path / "secret"))
+    with pytest.raises(env.BadSetting, match="GODHAND_SECRET_KEY_FILE is “"):
         env.text("GODHAND_SECRET_KEY")

@@ -66,6 +66,13 @@ def stretches(trace_id: str, branch: str, upto: int) -> Iterator[Fork]:
         part = fork_of(trace_id, part.branch)
 
 
+def number_of(trace_id: str, branch: str, seq: int) -> int:
+    """The place of a step on its path, as `Outline.numbers` has it, without the rest of the trace."""
+    events = Event.objects.filter(trace=trace_id)
+    parts = stretches(trace_id, branch, seq)
+    return sum(steps_only(events.filter(branch=part, seq__lte=last)).count() for part, last in parts)
+
+
 def backwards(trace_id: str, branch: str, upto: int) -> Iterator[Recorded]:
     """The events of the path to an event, that one first."""
     for part, seq in stretches(trace_id, branch, upto):

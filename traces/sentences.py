@@ -6,6 +6,7 @@ from typing import Any
 from .events import Fate, Kind, Outcome, Recorded
 
 LONGEST = 120
+ROOM_FOR_FATE = 12
 BUTTONS = {2: "Middle-clicked", 3: "Right-clicked", 8: "Clicked back", 9: "Clicked forward"}
 TIMES = {2: "Double-clicked", 3: "Triple-clicked"}
 UNDONE = (Fate.PLANNED, Fate.REFUSED)
@@ -29,16 +30,16 @@ def icon(event: Recorded) -> str:
     return ICONS[event.kind]
 
 
-def _short(text: str) -> str:
+def _short(text: str, longest: int = LONGEST) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def _action(event: Recorded) -> str:
     act = event.act or {}
     verb = act.get("action")
     said = ACTS[verb](act) if verb in ACTS and event.fate not in UNDONE else _called(event)
-    return _short(said)[: LONGEST - 12] + FATES.get(event.fate, "")
+    return _short(said, LONGEST - ROOM_FOR_FATE) + FATES.get(event.fate, "")
 
 
 def _called(event: Recorded) -> str:
@@ -68,6 +69,11 @@ def _scroll(act: Values) -> str:
     return f"Scrolled {way} by {abs(down or right)} at {_at(act)}"
 
 
+def _quoted(text: object) -> str:
+    lines = str(text).replace("\n", "⏎")
+    return f"“{lines}”"
+
+
 def _key(act: Values) -> str:
     times = f" {act['repeat']} times" if act.get("repeat", 1) > 1 else ""
     return f"Pressed {act.get('chord', '')}{times}"
@@ -80,7 +86,7 @@ ACTS: Mapping[Any, Callable[[Values], str]] = {
     "MouseUp": lambda act: f"Let the button go at {_at(act)}",
     "Drag": lambda act: f"Dragged from {_at(act)} to {_at(act, 'to_x', 'to_y')}",
     "Scroll": _scroll,
-    "Type": lambda act: f"Typed “{act.get('text', '')}”",
+    "Type": lambda act: f"Typed {_quoted(act.get('text', ''))}",
     "Key": _key,
     "Hold": lambda act: f"Held {act.get('chord', '')} for {act.get('seconds', 0):g} s",
     "Wait": lambda act: f"Waited {act.get('seconds', 0):g} s",
@@ -107,7 +113,7 @@ WISHES: Mapping[str, Callable[[Values], str]] = {
     "left_click_drag": lambda given: "Drag",
     "mouse_move": lambda given: "Move the pointer",
     "scroll": lambda given: f"Scroll {given.get('scroll_direction', '')}".rstrip(),
-    "type": lambda given: f"Type “{given.get('text', '')}”",
+    "type": lambda given: f"Type {_quoted(given.get('text', ''))}",
     "key": lambda given: f"Press {given.get('text') or 'a key'}",
     "hold_key": lambda given: f"Hold {given.get('text') or 'a key'}",
     "bash": lambda given: f"Run {given.get('command') or 'a new shell'}",

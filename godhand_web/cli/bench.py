@@ -6,6 +6,7 @@ import sys
 from importlib import import_module
 
 from . import preflight
+from .ahead import DEFAULT_IMAGE
 from .bench_home import own_home
 from .place import ROOT, is_root, prepare
 
@@ -25,15 +26,28 @@ def main(arguments: list[str]) -> int:
     listed = "\n".join(f"  {name:10} {text}" for name, text in known.items())
     parser = argparse.ArgumentParser(
         prog="./godhand bench",
+        usage="./godhand bench NAME [--json] [OPTION …]",
         description=f"benchmarks:\n{listed}",
+        epilog="With --json a benchmark prints nothing but its last line; ./godhand bench NAME --help tells the rest.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("name", choices=known)
-    chosen, rest = parser.parse_known_args(arguments)
+    parser.add_argument("name", choices=known, metavar="NAME", help="one of those above")
+    parser.add_argument("options", nargs=argparse.REMAINDER, metavar="OPTION", help="options of its own")
+    chosen = parser.parse_args(arguments)
+    if {"-h", "--help"} & set(chosen.options):
+        return run(chosen.name, chosen.options)
     if not is_root():
         sys.exit("Benchmarks make real machines: run ./godhand bench as root.")
     prepare()
     preflight.ensure_runsc()
-    preflight.ensure_image(preflight.DEFAULT_IMAGE)
+    preflight.ensure_image(DEFAULT_IMAGE)
     with own_home():
-        return int(import_module(f"bench.{chosen.name}").main(rest) or 0)
+        return run(chosen.name, chosen.options)
+
+
+def run(name: str, options: list[str]) -> int:
+    try:
+        program = import_module(f"bench.{name}")
+    except ModuleNotFoundError as error:
+        sys.exit(f"Benchmarks need {error.name}, which ./godhand bench {name} installs.")
+    return int(program.main(options) or 0)

@@ -21,7 +21,7 @@ from sandboxes.snapshots import Snapshots
 def own_home() -> Iterator[None]:
     """In this process's environment. The real home gives it a place, and lends its images and its runsc."""
     real = here()
-    with (real.run / "bench.lock").open("w") as lock:
+    with (real.own / "bench.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -11,13 +11,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from godhand_web.cli import system  # noqa: E402
+from godhand_web.cli import commands, system  # noqa: E402
 
 VENV = ROOT / ".venv"
 VENV_LOCK = ROOT / ".venv.lock"
@@ -25,18 +25,22 @@ PYTHON = VENV / "bin" / "python"
 RUNTIME_LOCK = ROOT / "requirements.lock"
 DEV_LOCK = ROOT / "requirements-dev.lock"
 DEV_COMMANDS = {"test", "bench"}
-ROOT_COMMANDS = {"demo", "test", "bench", "image", "shell"}
+ROOT_COMMANDS = {"demo", "test", "bench", "image build", "shell"}
+MACHINE_COMMANDS = {"demo", "up", "test", "bench"}
 READ_ONLY_COMMANDS = {"doctor", "status", "down", "logs"}
 
 
 def main(arguments: list[str]) -> None:
-    command = next((word for word in arguments if not word.startswith("-")), "")
-    helps = not command or {"-h", "--help"} & set(arguments)
-    if command in ROOT_COMMANDS and os.geteuid() != 0 and not helps:
-        sys.exit(f"“{command}” works with real machines, which need root: run ./godhand {command} as root.")
+    command = commands.chosen(arguments)
+    helps = {"-h", "--help"} & set(arguments)
+    privileged = {command, " ".join(arguments[:2])} & ROOT_COMMANDS
+    if privileged and os.geteuid() != 0 and not helps:
+        name = privileged.pop()
+        sys.exit(f"“{name}” is for real machines, which need root: run ./godhand {name} as root.")
+    system.reach_administration()
     if command not in READ_ONLY_COMMANDS and not helps:
         system.install(for_development=command in DEV_COMMANDS)
-        ensure_venv(DEV_LOCK if command in DEV_COMMANDS else RUNTIME_LOCK)
+        ensure_venv(DEV_LOCK if command in DEV_COMMANDS else RUNTIME_LOCK, with_image=command in MACHINE_COMMANDS)
     elif command in READ_ONLY_COMMANDS - {"doctor"} and not stamp_of(RUNTIME_LOCK).exists():
         sys.exit("GodHand is not installed here yet: ./godhand up installs and starts it.")
     if helps and not stamp_of(RUNTIME_LOCK).exists():
@@ -47,14 +51,18 @@ def main(arguments: list[str]) -> None:
     os.execv(python, [python, "-m", "godhand_web.cli", *arguments])
 
 
-def ensure_venv(lock: Path) -> None:
+def ensure_venv(lock: Path, *, with_image: bool) -> None:
     if is_installed(lock):
         return
     if not os.access(ROOT, os.W_OK):
         sys.exit(f"GodHand installs its Python packages into {VENV}, which you may not write: clone it as yourself.")
-    with alone():
-        if not is_installed(lock):
-            install(lock)
+    with ExitStack() as meanwhile, alone():
+        if is_installed(lock):
+            return
+        make_venv()
+        if with_image and os.geteuid() == 0:
+            meanwhile.enter_context(image_meanwhile())
+        install(lock)
 
 
 def is_installed(lock: Path) -> bool:
@@ -78,29 +86,34 @@ def alone() -> Iterator[None]:
         yield
 
 
-def install(lock: Path) -> None:
-    started = time.monotonic()
+def make_venv() -> None:
     if not PYTHON.exists() or not (VENV / "bin" / "pip").exists():
         system.say("Making .venv")
         run([sys.executable, "-m", "venv", "--clear", str(VENV)], "make a virtual environment")
+
+
+def install(lock: Path) -> None:
+    started = time.monotonic()
     system.say(f"Installing Python packages from {lock.name}")
-    run(
-        [
-            str(PYTHON),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--require-hashes",
-            "-r",
-            str(lock),
-        ],
-        "install the Python packages",
-    )
+    options = ["--quiet", "--disable-pip-version-check", "--require-hashes"]
+    run([str(PYTHON), "-m", "pip", "install", *options, "-r", str(lock)], "install the Python packages")
     for each in {lock, RUNTIME_LOCK}:
         stamp_of(each).write_text(fingerprint(each))
     system.say(f"Python packages are in place ({time.monotonic() - started:.0f} s)")
+
+
+@contextmanager
+def image_meanwhile() -> Iterator[None]:
+    """What the next command would build first is built by the time this ends. It ends with us, however we end."""
+    argv = ["setpriv", "--pdeathsig", "TERM", str(PYTHON), "-m", "godhand_web.cli.ahead"]
+    builder = subprocess.Popen(argv, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=subprocess.DEVNULL)
+    try:
+        yield
+        builder.wait()
+    except BaseException:
+        builder.terminate()
+        builder.wait()
+        raise
 
 
 def fingerprint(lock: Path) -> str:
@@ -113,4 +126,7 @@ def run(argv: list[str], what: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        system.end_interrupted()

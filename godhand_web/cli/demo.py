@@ -26,7 +26,7 @@ def _show(once: bool, tend: Tend) -> int | None:
     if once:
         print(f"\n  Its page is {settings.PUBLIC_URL}{page} when ./godhand up runs.")
         return code
-    print(f"\n  See it at  {login_link(page)}\n  The link works once. Ctrl-C stops everything.\n", flush=True)
+    print(f"\n  See it at  {login_link(page)}\n  The link works once.", flush=True)
     return None
 
 

@@ -6,17 +6,18 @@ import shutil
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from sandboxes import env
 from sandboxes.errors import SandboxError
 from sandboxes.host import here
 from sandboxes.images import store
-from sandboxes.runsc import binary
+from sandboxes.runsc import Runsc, binary
 
-from . import record, system
-from .place import ROOT
+from . import bootstrap, record, system
+from .processes import is_same
+from .system import LEAST_FREE
 
-LEAST_FREE = 3 * 2**30
 MODEL_KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GODHAND_COMPATIBLE_KEY")
 
 
@@ -59,25 +60,37 @@ def examine() -> Iterator[Finding]:
 
 def packages() -> Finding:
     lacking = [need.package for need in system.missing(for_development=False) if not need.optional]
-    text = f"missing {', '.join(lacking)}: ./godhand up installs them" if lacking else "all system packages are there"
-    return Finding("packages", not lacking, text)
+    if not lacking:
+        return Finding("packages", True, "all system packages are there")
+    fix = "./godhand up installs them" if system.may_install() else "install them as root (the names are Debian's)"
+    return Finding("packages", False, f"missing {', '.join(lacking)}: {fix}")
 
 
 def python_packages() -> Finding:
-    there = any((ROOT / ".venv").glob("installed-*"))
-    return Finding("python", there, "all Python packages are there" if there else "no .venv yet: ./godhand up makes it")
+    if bootstrap.is_installed(bootstrap.RUNTIME_LOCK):
+        return Finding("python", True, "all Python packages are there")
+    state = "not those of this version" if bootstrap.VENV.exists() else "no .venv yet"
+    return Finding("python", False, f"{state}: ./godhand up installs them")
 
 
 def runsc() -> Finding:
     try:
-        return Finding("runsc", True, f"gVisor is at {binary(here())}")
+        program = binary(here())
     except SandboxError:
         given = env.text("GODHAND_RUNSC")
         fix = f"no program at GODHAND_RUNSC={given}: unset it" if given else "gVisor is not there yet"
         return Finding("runsc", False, f"{fix}; ./godhand up fetches it")
+    try:
+        return Finding("runsc", True, f"gVisor {Runsc(here()).version()} is at {program}")
+    except SandboxError as error:
+        return Finding("runsc", False, str(error))
 
 
 def redis() -> Finding:
+    if given := env.text("GODHAND_REDIS_URL"):
+        there = _listens(given)
+        state = "answers" if there else "does not answer: start it, or unset the variable"
+        return Finding("redis", there, f"the one that GODHAND_REDIS_URL names {state}")
     found = next((path for path in map(shutil.which, system.REDIS_PROGRAMS) if path), None)
     return Finding("redis", found is not None, f"a private one will use {found}" if found else "install redis-tools")
 
@@ -92,30 +105,37 @@ def image() -> Finding:
 
 def disk() -> Finding:
     place = next(path for path in (here().home, *here().home.parents) if path.exists())
+    if not place.is_dir():
+        return Finding("disk", False, f"{place} is a file: set GODHAND_HOME to a directory of your own")
     free = shutil.disk_usage(place).free
-    text = f"{free / 2**30:.0f} GiB free at {here().home}"
-    return Finding(
-        "disk", free >= LEAST_FREE, text if free >= LEAST_FREE else f"{text}: free some, or move GODHAND_HOME"
-    )
+    text = f"{free / 2**30:.1f} GiB free at {here().home}"
+    fix = f"GodHand needs {LEAST_FREE / 2**30:.0f} GiB, so free some, or move GODHAND_HOME"
+    return Finding("disk", free >= LEAST_FREE, text if free >= LEAST_FREE else f"{text}: {fix}")
+
+
+def _listens(url: str) -> bool:
+    try:
+        address = urlsplit(url)
+        if address.scheme != "unix":
+            socket.create_connection((address.hostname or "localhost", address.port or 6379), 2).close()
+            return True
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(address.path)
+            return True
+    except (OSError, ValueError):
+        return False
 
 
 def ports() -> Iterator[Finding]:
-    running = record.read() is not None
-    for name, default in (("GODHAND_PORT", 8800), ("GODHAND_GATE_PORT", 8801)):
-        port = env.port(name, default)
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            taken = _in_use(probe, port)
-        text = f"{port} is {'ours' if running and taken else f'taken: set {name}' if taken else 'free'}"
-        yield Finding("port", running or not taken, text)
-
-
-def _in_use(probe: socket.socket, port: int) -> bool:
-    try:
-        probe.bind((env.text("GODHAND_BIND", "127.0.0.1"), port))
-    except OSError:
-        return True
-    return False
+    state = record.read()
+    running = state is not None and is_same(state["pid"], state["started"])
+    web, gate = env.port("GODHAND_PORT", 8800), env.port("GODHAND_GATE_PORT", 8801)
+    if web == gate:
+        yield Finding("port", False, f"GODHAND_PORT and GODHAND_GATE_PORT are both {web}: set one of them to another")
+    for name, port in (("GODHAND_PORT", web), ("GODHAND_GATE_PORT", gate)):
+        trouble = system.port_trouble(env.address("GODHAND_BIND", "127.0.0.1"), port, name)
+        text = f"{port} is ours" if running and trouble else trouble or f"{port} is free"
+        yield Finding("port", running or not trouble, text)
 
 
 def ffmpeg() -> Finding:

@@ -6,8 +6,11 @@ import sys
 
 from sandboxes.host import here
 
+from .place import refuse_closed
+
 
 def main(arguments: list[str]) -> int:
+    refuse_closed(here().logs, "logs")
     known = sorted(path.stem for path in here().logs.glob("*.log"))
     parser = argparse.ArgumentParser(prog="./godhand logs", description="What the services have said.")
     parser.add_argument("service", nargs="*", help=f"one or more of: {', '.join(known) or 'none has run yet'}")

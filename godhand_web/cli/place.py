@@ -29,13 +29,29 @@ def is_root() -> bool:
 
 def prepare() -> None:
     """Make the data directory and hand the unprivileged services their parts of it."""
+    try:
+        _lay_out()
+    except OSError as error:
+        sys.exit(
+            f"GODHAND_HOME is {here().home}, and {error.filename or 'it'} cannot be used ({error.strerror}): "
+            "set it to a directory of your own, with room in it."
+        )
+
+
+def _lay_out() -> None:
     host = here()
     host.home.mkdir(parents=True, exist_ok=True)
+    _refuse_anothers(host.own)
     if is_root():
         _ensure_service_user()
         _refuse_unreachable(host.home)
         Path(APP_MOUNT).mkdir(parents=True, exist_ok=True)
-    for name in ("db", "run", "logs", "redis", "screenshots", "blobs", "references", "thumbs", "exports"):
+    # Root opens files by name in these, where a service could lay links.
+    for directory in (host.own, host.logs):
+        directory.mkdir(exist_ok=True)
+        directory.chmod(0o700)
+        os.chown(directory, os.geteuid(), os.getegid())
+    for name in ("db", "run", "redis", "screenshots", "blobs", "references", "thumbs", "exports"):
         directory = host.home / name
         directory.mkdir(exist_ok=True)
         _give(directory, 0o750)
@@ -44,9 +60,17 @@ def prepare() -> None:
 
 
 def _secret_key(path: Path) -> None:
-    if not path.exists():
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(48))
+    """Whole or not there. Those who come first at once agree on the one that is there in the end."""
+    if not path.exists() or not path.stat().st_size:
+        new = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+        try:
+            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(secrets.token_urlsafe(48))
+                file.flush()
+                os.fsync(file.fileno())
+            new.rename(path)
+        finally:
+            new.unlink(missing_ok=True)
     _give(path, 0o400)
 
 
@@ -64,6 +88,16 @@ def _ensure_service_user() -> None:
             ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", SERVICE_USER],
             check=True,
         )
+
+
+def _refuse_anothers(own: Path) -> None:
+    """Before anything in it changes hands: theirs may run."""
+    if own.is_dir() and own.stat().st_uid != os.geteuid():
+        try:
+            owner = pwd.getpwuid(own.stat().st_uid).pw_name
+        except KeyError:
+            owner = f"user {own.stat().st_uid}"
+        sys.exit(f"GODHAND_HOME is {here().home}, which {owner} uses: run this as {owner}, or set another directory.")
 
 
 def _refuse_unreachable(home: Path) -> None:
@@ -86,6 +120,16 @@ def _refuse_unreachable(home: Path) -> None:
             f"GODHAND_HOME is {home}, which the user “{SERVICE_USER}” cannot enter: "
             "choose a directory that others may pass through, such as one under /var/lib."
         )
+
+
+def refuse_closed(directory: Path, command: str) -> None:
+    """Who may not look would be told that nothing is there."""
+    try:
+        os.scandir(directory).close()
+    except PermissionError:
+        sys.exit(f"You may not look into {directory}: run ./godhand {command} as root, or as whoever started GodHand.")
+    except OSError:
+        pass
 
 
 def as_service(argv: Sequence[str], *, keep: Sequence[str] = ()) -> list[str]:
@@ -119,6 +163,9 @@ def manage(*arguments: str, service: bool = True) -> str:
         check=False,
     )
     if result.returncode:
+        last = (result.stderr.splitlines() or [""])[-1]
+        if last.startswith("CommandError: "):
+            sys.exit(last.removeprefix("CommandError: "))
         tail = "\n".join((result.stdout + result.stderr).splitlines()[-6:])
         sys.exit(f"“manage {arguments[0]}” failed:\n{tail}")
     return result.stdout

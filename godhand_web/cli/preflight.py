@@ -1,31 +1,34 @@
 """What must hold before services start. Each failure is one sentence with the fix; what can be mended is mended."""
 
+import os
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from django.conf import settings
 
 from sandboxes import env, templates
 from sandboxes.errors import SandboxError
 from sandboxes.host import here
-from sandboxes.images import builder, store
+from sandboxes.images import builder, store, workshop
+from sandboxes.images.bootstrap import CONTAINED
 from sandboxes.registry import backend
-from sandboxes.runsc import binary
+from sandboxes.runsc import Runsc, binary
 
+from .ahead import DEFAULT_IMAGE
 from .place import is_root
-from .system import say
+from .system import LEAST_FREE, port_trouble, say
 
-LEAST_FREE = 3 * 2**30
-DEFAULT_IMAGE = "desktop"
 SUITE = "trixie"
+LONGEST_SOCKET = 107
 
 Progress = Callable[[str], None]
 
 
 def refuse() -> None:
+    refuse_long_home()
     refuse_taken_ports()
     refuse_full_disk()
 
@@ -40,14 +43,22 @@ def mend(progress: Progress) -> None:
         progress(f"machines cannot be made: {reason}")
 
 
+def refuse_long_home() -> None:
+    """The kernel takes no longer path for a socket."""
+    excess = len(bytes(settings.REDIS_SOCKET)) - LONGEST_SOCKET
+    if settings.REDIS_IS_OURS and excess > 0:
+        sys.exit(
+            f"GODHAND_HOME is {here().home}, whose path is {excess} bytes too long for the socket of Redis: "
+            "set it to a shorter one."
+        )
+
+
 def refuse_taken_ports() -> None:
+    if settings.PORT == settings.GATE_PORT:
+        sys.exit(f"GODHAND_PORT and GODHAND_GATE_PORT are both {settings.PORT}: set one of them to another.")
     for name, port in (("GODHAND_PORT", settings.PORT), ("GODHAND_GATE_PORT", settings.GATE_PORT)):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((settings.BIND, port))
-            except OSError as error:
-                sys.exit(f"Port {port} on {settings.BIND} cannot be used ({error.strerror}): set {name} to a free one.")
+        if trouble := port_trouble(settings.BIND, port, name):
+            sys.exit(f"{trouble}.")
 
 
 def refuse_full_disk() -> None:
@@ -61,25 +72,43 @@ def refuse_full_disk() -> None:
 
 def ensure_runsc(progress: Progress = say) -> None:
     """Debian's own build, unpacked beside our data: no package source of the system is touched."""
+    if _has_runsc():
+        return
+    if given := env.text("GODHAND_RUNSC"):
+        sys.exit(f"There is no program at GODHAND_RUNSC={given}: correct it, or unset it to have runsc fetched.")
+    with workshop.locked(here().tools, lambda: progress("another command is fetching runsc; waiting for it")):
+        if not _has_runsc():
+            progress("fetching runsc (gVisor), which isolates the machines")
+            _fetch_runsc(here().tools / "runsc.new")
+
+
+def _has_runsc() -> bool:
     try:
         binary(here())
-        return
     except SandboxError:
-        if given := env.text("GODHAND_RUNSC"):
-            sys.exit(f"There is no program at GODHAND_RUNSC={given}: correct it, or unset it to have runsc fetched.")
-        progress("fetching runsc (gVisor), which isolates the machines")
-    unpacking = here().tools / "runsc.new"
-    shutil.rmtree(unpacking, ignore_errors=True)
-    unpacking.parent.mkdir(parents=True, exist_ok=True)
+        return False
+    try:
+        Runsc(here()).version()
+    except SandboxError as error:
+        sys.exit(str(error))
+    return True
+
+
+def _fetch_runsc(workplace: Path) -> None:
+    shutil.rmtree(workplace, ignore_errors=True)
+    scratch, unpacked = workplace / "tmp", workplace / "root"
+    scratch.mkdir(parents=True)
     result = subprocess.run(
-        ["mmdebstrap", "--variant=extract", "--include=runsc", SUITE, str(unpacking)],
+        [*CONTAINED, "mmdebstrap", "--variant=extract", "--include=runsc", SUITE, str(unpacked)],
+        env={**os.environ, "TMPDIR": str(scratch)},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if result.returncode:
         reason = (result.stderr.strip().splitlines() or ["mmdebstrap said nothing"])[-1]
         sys.exit(f"runsc could not be fetched: {reason}. Check the network, then run this again.")
     shutil.rmtree(here().tools / "runsc", ignore_errors=True)
-    unpacking.rename(here().tools / "runsc")
+    unpacked.rename(here().tools / "runsc")
+    shutil.rmtree(workplace)
 
 
 def ensure_template(name: str, progress: Progress) -> None:

@@ -18,7 +18,8 @@ def start_time(pid: int) -> int | None:
 
 
 def is_same(pid: int, started: int) -> bool:
-    return start_time(pid) == started
+    """Nothing runs before the clock does: a start of zero is of a process that was gone before it was written down."""
+    return started > 0 and start_time(pid) == started
 
 
 def end_group(pid: int, started: int, patience: float) -> None:

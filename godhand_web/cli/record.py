@@ -7,13 +7,17 @@ from typing import TypedDict
 from sandboxes.host import here
 
 
-class Record(TypedDict):
-    """`doing` is what it last said that it does."""
-
+class Process(TypedDict):
     pid: int
     started: int
+
+
+class Record(Process):
+    """`doing` is what it last said that it does, `url` where it serves."""
+
     services: dict[str, tuple[int, int]]
     doing: str
+    url: str
 
 
 def is_starting(record: Record) -> bool:
@@ -22,7 +26,7 @@ def is_starting(record: Record) -> bool:
 
 
 def record_file() -> Path:
-    return here().run / "up.json"
+    return here().own / "up.json"
 
 
 def read() -> Record | None:
@@ -30,11 +34,22 @@ def read() -> Record | None:
 
 
 def read_from(file: Path) -> Record | None:
+    """None when there is none, or none that makes sense."""
     try:
-        found: Record = json.loads(file.read_text())
-    except (OSError, ValueError):
+        found = json.loads(file.read_text())
+        services = {str(name): _process(*each) for name, each in found["services"].items()}
+        pid, started = _process(found["pid"], found["started"])
+        doing, url = str(found["doing"]), str(found["url"])
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
-    return found
+    return {"pid": pid, "started": started, "services": services, "doing": doing, "url": url}
+
+
+def _process(pid: object, started: object) -> tuple[int, int]:
+    """A number below 2 would be init, or a whole group of processes, once it is sent a signal."""
+    if type(pid) is not int or type(started) is not int or pid < 2:
+        raise ValueError(f"{pid} is no process that was started here")
+    return pid, started
 
 
 def write(record: Record) -> None:

@@ -16,6 +16,8 @@ from sandboxes.network import nameserver_address
 from .place import as_root, as_service, is_root, python
 from .system import REDIS_PROGRAMS
 
+FIRST_ORDINARY_PORT = 1024
+
 
 @dataclass(frozen=True)
 class Service:
@@ -25,6 +27,9 @@ class Service:
     patience: float = 10
     before: Callable[[], None] = lambda: None
     """Done each time before it is started."""
+
+    remedy: str = ""
+    """For one that does not start, after its last words."""
 
 
 def private_redis() -> Service:
@@ -41,7 +46,8 @@ def private_redis() -> Service:
     words = [word for pair in options.items() for word in pair]
     # redis-check-rdb is the same program as the server, told apart by the name it is called by.
     argv = python("-c", "import os, sys; os.execv(sys.argv[1], ['redis-server', *sys.argv[2:]])", found, *words)
-    return Service("redis", as_service(argv), redis_answers)
+    remedy = f"; if it cannot read its files, move {options['--dir']} away: nothing in it is needed"
+    return Service("redis", as_service(argv), redis_answers, remedy=remedy)
 
 
 def redis_answers() -> bool:
@@ -59,10 +65,15 @@ def services() -> list[Service]:
         *([Service("resolver", names, _names_answered)] if is_root() else []),
         _worker("machines", as_root(_consumer("machines", machines, 8)), 30),
         _worker("agents", as_service(_consumer("agents", "agents", 16)), 20),
-        Service("beat", as_service(_celery("beat", "--pidfile=")), lambda: True),
-        Service("gate", as_service(python("-m", "godhand_web.gate")), _gate_listens),
-        Service("web", as_service(_daphne()), _web_answers),
+        _worker("beat", as_service(_celery("beat", "--pidfile=")), 10),
+        Service("gate", _listener(python("-m", "godhand_web.gate"), settings.GATE_PORT), gate_listens),
+        Service("web", _listener(_daphne(), settings.PORT), _web_answers),
     ]
+
+
+def _listener(argv: list[str], port: int) -> list[str]:
+    """Ports such as 80 take one right more."""
+    return as_service(argv, keep=("net_bind_service",) if port < FIRST_ORDINARY_PORT else ())
 
 
 def _celery(*arguments: str) -> list[str]:
@@ -96,7 +107,7 @@ def _forget_worker(name: str) -> None:
         redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2).delete(f"alive:{name}")
 
 
-def _gate_listens() -> bool:
+def gate_listens() -> bool:
     return _listens(_local_address(), settings.GATE_PORT)
 
 

@@ -5,8 +5,10 @@ import os
 import time
 from pathlib import Path
 
+from sandboxes.host import here
+
 from . import record
-from .place import manage
+from .place import manage, refuse_closed
 from .processes import is_same, start_time
 from .up import login_link
 
@@ -14,10 +16,12 @@ from .up import login_link
 def main(arguments: list[str]) -> int:
     """Exit code 3 when it does not serve, as init scripts do."""
     argparse.ArgumentParser(prog="./godhand status", description="What runs, and a login link.").parse_args(arguments)
+    refuse_closed(here().own, "status")
     state = record.read()
     if state is None or not is_same(state["pid"], state["started"]):
         print("GodHand does not run. ./godhand up starts it.")
         return 3
+    os.environ["GODHAND_URL"] = state["url"]
     if record.is_starting(state):
         print(f"GodHand is still starting ({age(state['pid'])}): {state['doing']}")
         return 3

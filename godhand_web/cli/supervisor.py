@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from django.conf import settings
+
 from sandboxes.host import here
 
 from . import record
@@ -36,7 +38,7 @@ def log_file(name: str) -> Path:
 
 
 def end_leftovers() -> list[str]:
-    """End services of an `up` that was killed; returns their names."""
+    """End services of an `up` that was killed; returns their names. Its machines are left, and so is its record."""
     recorded = record.read()
     if recorded is None:
         return []
@@ -45,7 +47,6 @@ def end_leftovers() -> list[str]:
         if start_time(pid) == started:
             ended.append(name)
             end_group(pid, started, 10)
-    record.forget()
     return ended
 
 
@@ -72,7 +73,7 @@ class Supervisor:
         began = time.monotonic()
         while not service.ready():
             if self.running[service.name].process.poll() is not None:
-                raise GaveUp(f"“{service.name}” ended while starting: {last_words(service.name)}")
+                raise GaveUp(f"“{service.name}” ended while starting: {last_words(service.name)}{service.remedy}")
             if time.monotonic() - began > 60:
                 raise GaveUp(f"“{service.name}” was not ready after 60 s: {last_words(service.name)}")
             time.sleep(0.05)
@@ -96,10 +97,16 @@ class Supervisor:
             name: (entry.process.pid, start_time(entry.process.pid) or 0) for name, entry in self.running.items()
         }
         own = os.getpid()
-        record.write({"pid": own, "started": start_time(own) or 0, "services": services, "doing": self.doing})
+        process: record.Process = {"pid": own, "started": start_time(own) or 0}
+        record.write({**process, "services": services, "doing": self.doing, "url": settings.PUBLIC_URL})
 
     def tend(self) -> None:
-        """Look once at every service; restart the dead. Raises GaveUp when one keeps dying."""
+        """Look once at every service; restart the dead. Raises GaveUp when one keeps dying.
+
+        What is written down about them is written again when it was lost.
+        """
+        if record.read() is None:
+            self.write_down()
         for name, entry in self.running.items():
             _shorten(log_file(name))
             if entry.process.poll() is None:

@@ -1,15 +1,20 @@
 """What GodHand needs from the operating system, why, and how it gets there. Standard library only."""
 
+import errno
 import os
+import platform
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 REDIS_PROGRAMS = ("redis-server", "valkey-server", "redis-check-rdb")
+LEAST_FREE = 3 * 2**30
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,14 @@ class Need:
 
 def program(*names: str) -> Callable[[], bool]:
     return lambda: any(shutil.which(name) for name in names)
+
+
+def is_a_snap() -> bool:
+    """Ubuntu's Chromium, which sees neither our files nor our networks: tests take the one in the desktop image."""
+    try:
+        return platform.freedesktop_os_release()["ID"] == "ubuntu"
+    except OSError:
+        return False
 
 
 NEEDS = (
@@ -39,7 +52,7 @@ NEEDS = (
     Need("nftables", "closes those networks", program("nft")),
     Need("util-linux", "drops privileges", program("setpriv", "unshare")),
     Need("ffmpeg", "makes films of traces", program("ffmpeg"), optional=True),
-    Need("chromium", "drives the pages in tests", program("chromium"), development=True),
+    Need("chromium", "drives the pages in tests", lambda: program("chromium")() or is_a_snap(), development=True),
 )
 
 
@@ -47,8 +60,33 @@ def say(line: str) -> None:
     print(f"  · {line}", flush=True)
 
 
+def end_interrupted() -> NoReturn:
+    """With the code that shells give to Ctrl-C."""
+    print("\nInterrupted before it was done: run the same command again.", file=sys.stderr)
+    sys.exit(130)
+
+
+def reach_administration() -> None:
+    """Programs such as nft lie where Debian's ordinary users do not look, nor does root after `su`."""
+    known = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    os.environ["PATH"] = os.pathsep.join([*known, *(place for place in ("/usr/sbin", "/sbin") if place not in known)])
+
+
 def missing(for_development: bool) -> list[Need]:
     return [need for need in NEEDS if (for_development or not need.development) and not need.present()]
+
+
+def port_trouble(address: str, port: int, name: str) -> str:
+    """Why nobody can listen there, with the fix, or nothing. `name` is the setting that chose the port."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:
+                return f"{address} is no address of this host: set GODHAND_BIND to one, or to 0.0.0.0 for all"
+            return f"Port {port} on {address} cannot be used ({error.strerror}): set {name} to a free one"
+    return ""
 
 
 def may_install() -> bool:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from . import preflight
+from .ahead import DEFAULT_IMAGE
 from .place import ROOT, is_root, prepare
 from .system import say
 
@@ -28,7 +29,7 @@ def main(arguments: list[str]) -> int:
         sys.exit("The tests make real machines: run ./godhand test as root.")
     prepare()
     preflight.ensure_runsc()
-    preflight.ensure_image(preflight.DEFAULT_IMAGE)
+    preflight.ensure_image(DEFAULT_IMAGE)
     ensure_node_modules()
     failed = [name for name, argv in checks(rest).items() if chosen.only in {None, name} and not passes(name, argv)]
     if failed:
@@ -43,15 +44,18 @@ def checks(pytest_arguments: list[str]) -> dict[str, list[str]]:
         "ruff": [python, "-m", "ruff", "check", "."],
         "format": [python, "-m", "ruff", "format", "--check", "."],
         "mypy": [python, "-m", "mypy", "."],
-        "eslint": [node(), str(NODE_MODULES / "eslint/bin/eslint.js"), "."],
-        "javascript": [node(), "--test", *sorted(map(str, (ROOT / "tests/js").glob("*.test.js")))],
+        "eslint": ["node", str(NODE_MODULES / "eslint/bin/eslint.js"), "."],
+        "javascript": ["node", "--test", *sorted(map(str, (ROOT / "tests/js").glob("*.test.js")))],
         "pytest": [python, "-m", "pytest", *side_by_side(), *pytest_arguments],
     }
 
 
 def side_by_side() -> list[str]:
-    """Each process has a home, a Redis and a machine of its own, and whole files; their order is the suite's."""
-    processes = min(os.cpu_count() or 1, MOST_PROCESSES)
+    """Each process has a home, a Redis and a machine of its own, and whole files; their order is the suite's.
+
+    One more than there are cores, for there is nearly always one that waits.
+    """
+    processes = min((os.cpu_count() or 1) + 1, MOST_PROCESSES)
     return [f"--numprocesses={processes}", "--dist=loadfile", "--no-loadscope-reorder"]
 
 

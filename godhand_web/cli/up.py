@@ -2,20 +2,25 @@
 
 import argparse
 import fcntl
+import os
+import re
 import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import IO
 
 from django.conf import settings
 
 from sandboxes.host import here
+from sandboxes.network import remove_firewall
+from sandboxes.registry import kinds
 
 from . import preflight, record
 from .place import manage, prepare
-from .processes import is_same
+from .processes import is_same, start_time
 from .supervisor import GaveUp, Supervisor, end_leftovers
 from .system import say
 
@@ -40,12 +45,16 @@ def run(after_start: AfterStart) -> int:
     lock = take_lock()
     if lock is None:
         return _beside(after_start)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _stop)
+    for name in end_leftovers():
+        say(f"ended “{name}”, left behind by an earlier run")
+    preflight.refuse()
+    _on_signals(_stop)
     supervisor = Supervisor()
     try:
         _start(supervisor)
         code = after_start(supervisor.tend)
+        if code is None:
+            print("  Ctrl-C stops everything.\n", flush=True)
         while code is None:
             supervisor.tend()
             time.sleep(0.25)
@@ -67,31 +76,54 @@ def _beside(after_start: AfterStart) -> int:
         state = None
     if state and not record.is_starting(state):
         say("GodHand runs already; ./godhand down stops it")
+        # Its address, and not the one that this command's settings would give it.
+        os.environ["GODHAND_URL"] = state["url"]
         return after_start(lambda: None) or 0
     doing = f" ({state['doing']})" if state else ""
     sys.exit(f"GodHand is still starting{doing}: wait until it is up, or end it with ./godhand down.")
 
 
 def take_lock() -> IO[str] | None:
-    """Held until this process ends, however it ends."""
-    lock = (here().run / "up.lock").open("w")
+    """Held until this process ends, however it ends. It names who holds it."""
+    lock = _lock_file().open("a")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return None
+    own = os.getpid()
+    lock.truncate(0)
+    lock.write(f"{own} {start_time(own)}")
+    lock.flush()
     return lock
 
 
+def holder() -> tuple[int, int] | None:
+    """The process that has the lock, and when it started; None when there is none."""
+    try:
+        pid, started = map(int, _lock_file().read_text().split())
+    except (OSError, ValueError):
+        return None
+    return (pid, started) if is_same(pid, started) else None
+
+
+def _lock_file() -> Path:
+    return here().own / "up.lock"
+
+
+def _on_signals(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, handler)
+
+
 def _stop(_number: int, _frame: FrameType | None) -> None:
+    """Once: half a shutdown is what leaves things behind."""
+    _on_signals(signal.SIG_IGN)
     raise Stop
 
 
 def _start(supervisor: Supervisor) -> None:
     from . import services
 
-    for name in end_leftovers():
-        say(f"ended “{name}”, left behind by an earlier run")
-    preflight.refuse()
     supervisor.write_down()
     preflight.mend(supervisor.tell)
     began = time.monotonic()
@@ -101,29 +133,56 @@ def _start(supervisor: Supervisor) -> None:
     elif not services.redis_answers():
         raise GaveUp("the Redis that GODHAND_REDIS_URL names does not answer: start it, or unset the variable.")
     supervisor.tell("preparing the database")
-    manage("migrate", "--verbosity", "0")
+    _prepare_database()
     manage("sweep", service=False)
     supervisor.tell("starting workers, gate and web")
     supervisor.start(*services.services())
     say(f"all services are up ({time.monotonic() - began:.1f} s)")
 
 
+def _prepare_database() -> None:
+    try:
+        manage("migrate", "--verbosity", "0")
+    except SystemExit as failure:
+        found = re.search(r"^django\.db\.utils\.\w+: (.+)", str(failure), re.MULTILINE)
+        if found is None:
+            raise
+        if settings.DATABASE_URL:
+            fix = "start what DATABASE_URL names, or correct it"
+        else:
+            fix = f"mend {settings.SQLITE_FILE}, put a copy of yours in its place, or move it away to begin with none"
+        raise GaveUp(f"the database cannot be used ({found[1]}): {fix}.") from None
+
+
 def _shut_down(supervisor: Supervisor) -> None:
-    """Ignores further signals: half a shutdown is what leaves things behind."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    made_machines = "machines" in supervisor.running
+    _on_signals(signal.SIG_IGN)
+    served = "machines" in supervisor.running
     if supervisor.running:
         say("stopping")
     supervisor.stop("web", "gate", "beat", "agents", "machines", "resolver")
-    if made_machines:
-        manage("stopmachines", service=False)
-    supervisor.stop()
+    try:
+        if served or any_machine():
+            clear_host()
+        else:
+            remove_firewall(here())
+    finally:
+        supervisor.stop()
     record.forget()
 
 
+def any_machine() -> bool:
+    """Of an earlier run that was killed, or one in which a template was being made."""
+    return any(True for kind in kinds().values() for _ in kind.owned())
+
+
+def clear_host() -> None:
+    """Also without a database, and with one that does not answer."""
+    if trouble := manage("stopmachines", service=False).strip():
+        say(trouble)
+
+
 def print_address(_tend: Tend) -> None:
-    print(f"\n  GodHand is at  {login_link()}\n  The link works once. Ctrl-C stops everything.\n", flush=True)
+    print(f"\n  GodHand is at  {login_link()}\n  The link works once.", flush=True)
 
 
 def login_link(next_page: str = "") -> str:

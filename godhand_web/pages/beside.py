@@ -135,7 +135,7 @@ class Total:
 
 def totals(a: Sums, b: Sums) -> list[Total]:
     return [
-        _total("Steps", a.steps, b.steps, lambda count: f"{count:,.0f}"),
+        _total("Actions", a.steps, b.steps, lambda count: f"{count:,.0f}"),
         _total("Time", a.seconds, b.seconds, lambda seconds: spoken(timedelta(seconds=seconds))),
         _total("Tokens", a.tokens, b.tokens, lambda count: f"{count:,.0f}"),
         _total("Cost", a.cost, b.cost, lambda dollars: f"${dollars:,.3f}"),

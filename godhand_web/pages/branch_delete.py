@@ -32,7 +32,7 @@ def delete(request: HttpRequest, trace_id: str) -> HttpResponse:
         except pruning.Needed as error:
             messages.error(request, str(error))
         return redirect("branches", trace.pk)
-    heads = branch_heads(run, Links(reverse("trace", args=[trace.pk])))
+    heads = branch_heads(run, Links(reverse("trace", args=[trace.pk])), request.user)
     context = {
         "trace": trace,
         "run": run,

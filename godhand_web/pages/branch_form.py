@@ -35,6 +35,7 @@ class ForkForm(forms.Form):
     """Ways that are left empty are not gone, but for the first. No provider: the one that drove until here."""
 
     each = forms.IntegerField(
+        label="Branches",
         min_value=1,
         max_value=MOST_EACH,
         initial=1,
@@ -48,14 +49,14 @@ class ForkForm(forms.Form):
     provider = forms.CharField(required=False)
     steps = forms.IntegerField(required=False, min_value=1, max_value=100_000)
     minutes = forms.FloatField(required=False, min_value=0.1, max_value=100_000)
-    money = forms.FloatField(required=False, min_value=0.01, max_value=100_000)
+    money = forms.FloatField(label="Dollars", required=False, min_value=0.01, max_value=100_000)
     key = forms.CharField(max_length=LONGEST_KEY)
 
     def __init__(self, person: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.models = [model for model in models_for(person) if not model.trouble]
         for option in (option for model in self.models for option in model.options):
-            self.fields[option.field] = forms.CharField(required=False, initial=option.usual)
+            self.fields[option.field] = forms.CharField(label=option.title, required=False, initial=option.usual)
 
     @property
     def hints(self) -> list[str]:

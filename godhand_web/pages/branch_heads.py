@@ -12,6 +12,7 @@ from traces.queries import events_up_to
 from traces.sentences import hinted
 from traces.steps import Step, steps_of
 
+from ..access import Person
 from .task_doing import doing
 from .trace_branches import spending
 from .trace_links import Links
@@ -56,7 +57,7 @@ class BranchHead:
         return self.branch.ended and not self.winner
 
 
-def branch_heads(run: Run, links: Links) -> list[BranchHead]:
+def branch_heads(run: Run, links: Links, person: Person) -> list[BranchHead]:
     """In the order in which they began."""
     costs, findings, seen = spending(run.trace_id), _findings(run.trace_id), _pictures(run.trace_id)
     due = len(run.task.checks)
@@ -69,7 +70,7 @@ def branch_heads(run: Run, links: Links) -> list[BranchHead]:
         heads.append(
             BranchHead(
                 branch=branch,
-                sentence=_sentence(branch, last),
+                sentence=_sentence(branch, last, person),
                 seq=last.seq if last else None,
                 picture=links.thumb(picture) if (picture := _picture(branch, seen)) else "",
                 cost=cost,
@@ -102,10 +103,10 @@ def _picture(branch: Branch, seen: Mapping[str, str]) -> str:
     return before.exclude(after="").order_by("-seq").values_list("after", flat=True).first() or ""
 
 
-def _sentence(branch: Branch, last: Step | None) -> str:
+def _sentence(branch: Branch, last: Step | None, person: Person) -> str:
     if branch.state == State.SUCCEEDED:
         return branch.claim or (last.sentence if last else "")
-    return doing(branch, last).what or (last.sentence if last else "")
+    return doing(branch, last, person).what or (last.sentence if last else "")
 
 
 def _findings(trace_id: str) -> Mapping[str, list[str]]:

@@ -50,7 +50,7 @@ def index(request: HttpRequest, trace_id: str) -> HttpResponse:
         "trace": trace,
         "run": run,
         "links": links,
-        "heads": branch_heads(run, links) if run else [],
+        "heads": branch_heads(run, links, request.user) if run else [],
         "may_change": may_change_trace(request.user, trace),
         "live": is_live(trace),
         "no_run": NO_RUN,

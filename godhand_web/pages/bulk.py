@@ -17,7 +17,7 @@ from sandboxes.errors import Refused
 from sandboxes.models import ENDED, Machine, State
 
 from .. import quotas
-from ..access import may_change, visible_machines
+from ..access import Person, may_change, visible_machines
 
 MOST = 200
 NOT_YOURS = "You may look at this machine, not change it."
@@ -27,15 +27,19 @@ NOT_YOURS = "You may look at this machine, not change it."
 class Ask:
     """What the form said besides which machines."""
 
-    by: str
+    person: Person
     add: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
+
+    @property
+    def by(self) -> str:
+        return self.person.get_username()
 
     @classmethod
     def read(cls, request: HttpRequest) -> "Ask":
         """Raises Refused for tags that cannot be."""
         add, remove = (tuple(tagging.words(request.POST.get(name, ""))) for name in ("add", "remove"))
-        return cls(request.user.get_username(), add, remove)
+        return cls(request.user, add, remove)
 
 
 @dataclass(frozen=True)
@@ -65,9 +69,9 @@ def resume(machine: Machine, ask: Ask) -> bool:
     return forking.request_resume(machine, ask.by)
 
 
-def pause(machine: Machine, _: Ask) -> bool:
+def pause(machine: Machine, ask: Ask) -> bool:
     branch = takeover.branch_of(machine)
-    return branch is not None and run_lifecycle.request_pause(branch)
+    return branch is not None and run_lifecycle.request_pause(branch, ask.person)
 
 
 VERBS = {

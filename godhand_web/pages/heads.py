@@ -1,16 +1,21 @@
 """Which two paths are compared: how an address names them, and what else could be picked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from django.http import Http404
 
 from traces import queries
 from traces.models import Event, Trace
+from traces.outline import outline
 from traces.payloads import EventId
 from traces.sentences import hinted
 
 from ..access import Person, trace_or_404, visible_traces
+from .trace_branches import branch_cards
+
+Parents = Mapping[str, str | None]
 
 OTHERS = 50
 HINT, TITLE = 60, 40
@@ -59,11 +64,45 @@ def find(person: Person, trace: Trace, spec: str) -> Head | None:
 
 
 def pair(person: Person, trace: Trace, a: str, b: str) -> tuple[Head | None, Head | None]:
-    """As the address says; what it leaves open becomes the first branch, and the last one beside it."""
-    known = [Head(trace, branch, last) for branch, last in queries.heads(trace.pk).items()]
-    chosen_b = find(person, trace, b) if b else None
-    chosen_a = find(person, trace, a) if a else next((head for head in known if head != chosen_b), None)
-    return chosen_a, chosen_b if b else next((head for head in reversed(known) if head != chosen_a), None)
+    """As the address says. What it leaves open becomes the best branch, and the best beside it that is not its kin.
+
+    Where there is none, it becomes the first branch, and the last one beside it.
+    """
+    if a and b:
+        return find(person, trace, a), find(person, trace, b)
+    begun = [Head(trace, branch, last) for branch, last in queries.heads(trace.pk).items()]
+    best, parents = _best_first(trace, begun)
+    one, other = ([find(person, trace, spec)] if spec else None for spec in (a, b))
+    for first, second in product(one or best, other or best):
+        if first and second and not _kin(first, second, parents):
+            return first, second
+    usual = product(one or [*begun, None], other or [*reversed(begun), None])
+    return next((first, second) for first, second in usual if first is None or first != second)
+
+
+def _best_first(trace: Trace, heads: list[Head]) -> tuple[list[Head], Parents]:
+    shape = outline(trace)
+    cards = branch_cards(trace, shape)
+
+    def rank(head: Head) -> tuple[bool, float, int]:
+        card = cards[head.branch]
+        return not card.winner, -card.passed / max(1, card.checked), card.order
+
+    known = [head for head in heads if head.branch in cards]
+    return sorted(known, key=rank), {lane.branch: lane.parent for lane in shape.lanes}
+
+
+def _kin(one: Head, other: Head, parents: Parents) -> bool:
+    """Whether one came from the other, or is it."""
+    if one.trace.pk != other.trace.pk:
+        return False
+    return one.branch in _line(other.branch, parents) or other.branch in _line(one.branch, parents)
+
+
+def _line(branch: str | None, parents: Parents) -> Iterator[str]:
+    while branch is not None:
+        yield branch
+        branch = parents.get(branch)
 
 
 def groups(person: Person, trace: Trace, chosen: list[Head]) -> list[Group]:

@@ -14,6 +14,8 @@ from redis.exceptions import RedisError
 from sandboxes.errors import NotBuilt
 from sandboxes.images import store
 
+from ..cli.services import gate_listens
+
 FIRST_IMAGE = "desktop"
 REDIS_PATIENCE = 0.05
 WORKERS = ("agents", "machines")
@@ -55,12 +57,26 @@ def redis() -> str | None:
 
 
 def workers() -> str | None:
+    silent = _silent(*WORKERS)
+    return f"nobody serves {' and '.join(silent)}" if silent else _unknown(silent)
+
+
+def beat() -> str | None:
+    silent = _silent("beat")
+    return "does not beat; ./godhand logs beat has the details" if silent else _unknown(silent)
+
+
+def _silent(*names: str) -> list[str] | None:
+    """Those that have said nothing of themselves for a while; None when they cannot be heard."""
     try:
         with _redis() as client:
-            silent = [name for name in WORKERS if not client.exists(f"alive:{name}")]
+            return [name for name in names if not client.exists(f"alive:{name}")]
     except (OSError, RedisError):
-        return "unknown, Redis does not answer"
-    return f"nobody serves {' and '.join(silent)}" if silent else None
+        return None
+
+
+def _unknown(silent: list[str] | None) -> str | None:
+    return "unknown, Redis does not answer" if silent is None else None
 
 
 def _redis() -> Redis:
@@ -76,7 +92,11 @@ def image() -> str | None:
     return None
 
 
-NEEDS: tuple[Callable[[], str | None], ...] = (database, migrations, redis, workers, image)
+def gate() -> str | None:
+    return None if gate_listens() else "does not answer; ./godhand logs gate has the details"
+
+
+NEEDS: tuple[Callable[[], str | None], ...] = (database, migrations, redis, workers, beat, gate, image)
 
 
 @login_not_required

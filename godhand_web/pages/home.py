@@ -1,5 +1,6 @@
 """What needs a person first, then what runs, then what ran."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -12,7 +13,7 @@ from agents.examples import EXAMPLES
 from agents.models import ENDED, RESTING, Branch, Run, State
 from sandboxes import lease
 from sandboxes.models import ENDED as MACHINE_ENDED
-from sandboxes.models import Lease
+from sandboxes.models import Lease, Machine
 from sandboxes.models import State as MachineState
 
 from ..access import Person, may_create, visible_machines, visible_runs, visible_tasks, visible_traces
@@ -20,6 +21,7 @@ from .cards import image_cards, with_pictures
 from .home_needs import needs
 from .run_cards import cards, with_last_events
 from .task_models import models_for
+from .tiles import Tile, pictures_of
 from .trace_answers import html
 
 WAITING_SHOWN = 12
@@ -42,7 +44,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
         "running": cards(request.user, liveliest(running[:RUNNING_SHOWN])),
         "running_count": running.count(),
         "queue": queue(),
-        "machines": machines.exclude(state__in=(*MACHINE_ENDED, MachineState.STOPPED))[:MACHINES_SHOWN],
+        "machines": pictured(machines.exclude(state__in=(*MACHINE_ENDED, MachineState.STOPPED))[:MACHINES_SHOWN]),
         "traces": visible_traces(request.user).exclude(ended_at=None).order_by("-ended_at")[:TRACES_SHOWN],
         "images": image_cards(),
     }
@@ -79,6 +81,12 @@ def liveliest(runs: QuerySet[Run]) -> list[Branch]:
     for branch in sorted(branches, key=lambda branch: branch.state != branch.run.state):
         chosen.setdefault(branch.run_id, branch)
     return [chosen[run.pk] for run in found if run.pk in chosen]
+
+
+def pictured(machines: Iterable[Machine]) -> list[Tile]:
+    found = list(machines)
+    pictures = pictures_of(found)
+    return [Tile(machine, pictures.get(machine.pk, "")) for machine in found]
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from sandboxes import lifecycle
 from sandboxes.errors import NotBuilt, SandboxError
 from sandboxes.models import Machine
 
-from ..access import maker_or_403, visible_machines
+from ..access import Person, maker_or_403, visible_machines
 from ..context import slots_used
 from ..forms import NewMachine
 from .cards import image_cards, with_pictures
 from .machine_filters import SORTS, TABS, Wanted, chosen, offered
-from .machine_resources import resources_of
+from .machine_resources import Resources, resources_of
+from .tiles import Tile, cards_on, pictures_of
 
 PER_PAGE = 50
 COLUMNS = (("name", "Name"), ("state", "State"), ("image", "Image"), ("", "Resources"), ("owner", "Owner"))
@@ -30,7 +31,7 @@ def index(request: HttpRequest) -> HttpResponse:
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
-        "rows": [resources_of(machine) for machine in in_full(list(page))],
+        "rows": rows(request.user, in_full(list(page))),
         "wanted": wanted,
         "offered": offered(visible, wanted),
         "tabs": {name: sum(counted.get(state, 0) for state in its) for name, its in TABS.items()},
@@ -45,6 +46,12 @@ def in_full(ids: list[str]) -> list[Machine]:
     """Apart from finding them: a database works out what is shown also of the rows that it passes over."""
     found = with_pictures(Machine.objects.all()).prefetch_related("tags").in_bulk(ids)
     return [found[each] for each in ids if each in found]
+
+
+def rows(person: Person, machines: list[Machine]) -> list[tuple[Resources, Tile]]:
+    pictures, done = pictures_of(machines), cards_on(person, [machine.pk for machine in machines], ended=True)
+    shown = [Tile(each, pictures.get(each.pk, ""), done.get(each.pk)) for each in machines]
+    return [(resources_of(tile.machine), tile) for tile in shown]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,4 +1,4 @@
-"""What differs in files between two heads: what they delivered, and the home folders of their machines."""
+"""File differences between two heads: what they delivered, and the home folders of their machines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -44,8 +44,8 @@ class Account(forms.Form):
     """A quota that is left empty is the installation's own."""
 
     role = forms.ChoiceField(choices=Role.choices)
-    machines = forms.IntegerField(required=False, min_value=0, max_value=10_000)
-    tasks = forms.IntegerField(required=False, min_value=0, max_value=10_000)
+    machines = forms.IntegerField(label="Machines at once", required=False, min_value=0, max_value=10_000)
+    tasks = forms.IntegerField(label="Tasks at once", required=False, min_value=0, max_value=10_000)
     disk = forms.FloatField(required=False, min_value=0, max_value=1_000_000, label="Disk")
 
 

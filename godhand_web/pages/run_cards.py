@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from agents.budget import Limits
 from agents.models import Branch, Run, State
@@ -21,7 +21,7 @@ from .trace_links import Links
 
 @dataclass(frozen=True)
 class Card:
-    """`url` is of the page that shows this very branch."""
+    """`url` is of the page that shows this very branch; `which` names its run where its task has several."""
 
     run: Run
     branch: Branch
@@ -31,6 +31,7 @@ class Card:
     most: int
     cost: float
     mine: bool
+    which: str
 
     @property
     def share(self) -> float:
@@ -48,11 +49,19 @@ class Card:
 
 
 def with_last_events(branches: QuerySet[Branch]) -> QuerySet[Branch]:
-    """Each with `last`, its newest event, and `picture`, the hash of what it saw last."""
+    """Each with `last`, its newest event, and `picture`, the hash of what it saw last; and which run of how many."""
     told = Event.objects.filter(trace=OuterRef("run__trace"), branch=OuterRef("name")).order_by("-seq")
+    siblings = Run.objects.filter(task=OuterRef("run__task"))
     return branches.select_related("machine", "run__task", "run__trace").annotate(
-        last=Subquery(told.values("pk")[:1]), picture=Subquery(told.exclude(after="").values("after")[:1])
+        last=Subquery(told.values("pk")[:1]),
+        picture=Subquery(told.exclude(after="").values("after")[:1]),
+        run_number=_counted(siblings.filter(created_at__lte=OuterRef("run__created_at"))),
+        run_count=_counted(siblings),
     )
+
+
+def _counted(runs: QuerySet[Run]) -> Subquery:
+    return Subquery(runs.order_by().values("task").annotate(count=Count("pk")).values("count"))
 
 
 def cards(person: Person, branches: Iterable[Branch]) -> list[Card]:
@@ -68,10 +77,16 @@ def _card(person: Person, branch: Branch, last: Recorded | None) -> Card:
     return Card(
         run=run,
         branch=branch,
-        doing=doing(branch, steps[-1] if steps else None),
+        doing=doing(branch, steps[-1] if steps else None, person),
         thumb=Links(f"/traces/{run.trace_id}/").thumb(picture) if picture else "",
         steps=run.trace.steps,
         most=int(Limits.from_json({**run.task.limits, **branch.limits}).steps),
         cost=run.trace.cost,
         mine=may_change_task(person, run.task),
+        which=_which(branch),
     )
+
+
+def _which(branch: Branch) -> str:
+    number, count = getattr(branch, "run_number", 1), getattr(branch, "run_count", 1)
+    return f"Run {number} of {count}" if count > 1 else ""

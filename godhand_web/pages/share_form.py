@@ -22,13 +22,15 @@ LIFETIMES = {"1h": timedelta(hours=1), "24h": timedelta(days=1), "7d": timedelta
 class What(forms.Form):
     """`screen` is the size of the pictures, in whose pixels parts are named. Steps are counted as pages do."""
 
-    what = forms.ChoiceField(choices=[(name, name) for name in ("all", "branch", "range", "live")])
+    what = forms.ChoiceField(
+        label="What to show", choices=[(name, name) for name in ("all", "branch", "range", "live")]
+    )
     branch = forms.ChoiceField(required=False)
-    first = forms.IntegerField(required=False, min_value=1)
-    last = forms.IntegerField(required=False, min_value=1)
+    first = forms.IntegerField(label="From step", required=False, min_value=1)
+    last = forms.IntegerField(label="To step", required=False, min_value=1)
     words = forms.CharField(required=False, max_length=20_000)
     patterns = forms.BooleanField(required=False)
-    parts = forms.CharField(required=False, max_length=5_000)
+    parts = forms.CharField(label="Rectangles", required=False, max_length=5_000)
     downloads = forms.BooleanField(required=False)
 
     def __init__(self, data: Any, trace: Trace, branches: Sequence[str], screen: tuple[int, int]) -> None:
@@ -84,9 +86,9 @@ class What(forms.Form):
 
 
 class ForHowLong(forms.Form):
-    lifetime = forms.ChoiceField(choices=[(name, name) for name in (*LIFETIMES, "date")])
+    lifetime = forms.ChoiceField(label="Expires in", choices=[(name, name) for name in (*LIFETIMES, "date")])
     until = forms.DateField(required=False)
-    most_views = forms.IntegerField(required=False, min_value=1, max_value=1_000_000)
+    most_views = forms.IntegerField(label="Visit limit", required=False, min_value=1, max_value=1_000_000)
 
     def clean(self) -> None:
         said = self.cleaned_data

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from agents.endings import PAUSED
 from agents.models import Branch, State, Wish
 from traces.events import Fate, Kind
 from traces.steps import Step
 
+from ..access import Person
 from ..templatetags.tracing import run_look
 
 PRESENT = {
@@ -47,7 +49,7 @@ class Doing:
     since: datetime
 
 
-def doing(branch: Branch, last: Step | None) -> Doing:
+def doing(branch: Branch, last: Step | None, person: Person) -> Doing:
     if branch.state == State.RUNNING:
         return _running(branch, last)
     look = run_look(branch.state)
@@ -55,8 +57,15 @@ def doing(branch: Branch, last: Step | None) -> Doing:
         State.QUEUED: branch.detail or "Waiting for a worker",
         State.PROVISIONING: "Its machine is being made",
         State.NEEDS_HELP: branch.question,
+        State.PAUSED: paused(branch, person),
     }
     return Doing(look.icon, look.tone, look.word, words.get(State(branch.state), branch.detail), branch.state_since)
+
+
+def paused(branch: Branch, person: Person) -> str:
+    """Why it rests; whoever paused it is you to that person."""
+    mine = branch.paused_by_id == person.pk and branch.detail == PAUSED.format(person.get_username())
+    return PAUSED.format("You") if mine else branch.detail
 
 
 def _running(branch: Branch, last: Step | None) -> Doing:

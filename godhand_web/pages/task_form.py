@@ -61,29 +61,30 @@ OWN_WORDS = ("secrets", "when", "zone")
 
 class NewTask(forms.Form):
     goal = forms.CharField(
+        label="Goal",
         max_length=LONGEST_GOAL,
         error_messages={
             "required": "Say what is to be done.",
             "max_length": f"Keep it within {LONGEST_GOAL} characters; this has %(show_value)d.",
         },
     )
-    start = forms.CharField(error_messages={"required": "Choose what the machine starts from."})
-    provider = forms.CharField(error_messages={"required": "Choose a model."})
+    start = forms.CharField(label="Start from", error_messages={"required": "Choose what the machine starts from."})
+    provider = forms.CharField(label="Model", error_messages={"required": "Choose a model."})
     steps = forms.IntegerField(min_value=1, max_value=100_000, initial=USUAL.steps)
     minutes = forms.FloatField(min_value=0.1, max_value=100_000, initial=int(USUAL.minutes))
-    money = forms.FloatField(min_value=0.01, max_value=100_000, initial=int(USUAL.money))
+    money = forms.FloatField(label="Dollars", min_value=0.01, max_value=100_000, initial=int(USUAL.money))
     runs = forms.IntegerField(min_value=1, max_value=MOST_RUNS, initial=1)
     network = forms.ChoiceField(choices=[(mode, title) for mode, title, _ in NETWORKS], initial="off")
-    allow = forms.CharField(required=False, max_length=10_000)
-    on_help = forms.ChoiceField(choices=OnHelp.choices, initial=OnHelp.WAIT)
+    allow = forms.CharField(label="Allowlist", required=False, max_length=10_000)
+    on_help = forms.ChoiceField(label="When the agent needs a person", choices=OnHelp.choices, initial=OnHelp.WAIT)
     checks = forms.CharField(required=False, max_length=100_000, strip=False)
-    attachments = forms.Field(required=False)
+    attachments = forms.Field(label="Files", required=False)
     keep_machine = forms.BooleanField(required=False)
-    step_link = forms.CharField(required=False, max_length=500)
+    step_link = forms.CharField(label="Step of a trace", required=False, max_length=500)
     secrets = forms.Field(required=False)
     timing = forms.ChoiceField(choices=[("now", "Now"), ("schedule", "On a schedule")], required=False, initial="now")
     when = forms.CharField(required=False, max_length=timing_rule.LONGEST, strip=False)
-    zone = forms.CharField(required=False, max_length=60)
+    zone = forms.CharField(label="Time zone", required=False, max_length=60)
     catch_up = forms.BooleanField(required=False)
     schedule = forms.CharField(required=False, max_length=40)
 
@@ -93,7 +94,7 @@ class NewTask(forms.Form):
         self.models = models_for(person)
         self.fields["provider"].initial = usual(self.models)
         for option in (option for model in self.models for option in model.options):
-            self.fields[option.field] = forms.CharField(required=False, initial=option.usual)
+            self.fields[option.field] = forms.CharField(label=option.title, required=False, initial=option.usual)
 
     def clean_start(self) -> dict[str, str]:
         what, _, name = self.cleaned_data["start"].partition(":")

@@ -162,7 +162,7 @@ def key(request: HttpRequest, kind: str) -> HttpResponse:
             messages.success(request, f"The key of {made.label} is forgotten.")
         else:
             model_keys.keep(made.key_env, request.POST.get("key", ""), person)
-            messages.success(request, f"The key of {made.label} is kept, sealed. Ask it one word to see that it works.")
+            messages.success(request, f"The key of {made.label} is kept, sealed. Test it to see that it works.")
     except BadTask as error:
         messages.error(request, str(error))
     return redirect("settings")

@@ -8,6 +8,7 @@ from agents.starting import Start, start_from
 from sandboxes.models import Snapshot
 from traces.events import Kind
 from traces.models import Event
+from traces.outline import number_of
 
 from ..access import visible_snapshots, visible_traces
 from ..models import User
@@ -23,11 +24,11 @@ class NoStart(ValueError):
 
 @dataclass(frozen=True)
 class Origin:
-    """A snapshot, and the step of a trace that it was taken at where there is one."""
+    """A snapshot, and the step of a trace that it was taken at where there is one, as the trace's page counts it."""
 
     snapshot: Snapshot
     title: str = ""
-    seq: int = 0
+    number: int = 0
 
 
 def origins(person: User, chosen: str) -> list[Origin]:
@@ -50,9 +51,9 @@ def step_of(person: User, link: str) -> tuple[Snapshot, Start]:
     try:
         start = start_from(run, seq)
     except ValueError:
-        raise NoStart(f"That trace has no step {seq}.") from None
+        raise NoStart("That trace has no such step.") from None
     if start is None:
-        raise NoStart(f"No machine was saved on the way to step {seq}, or its snapshots are gone; choose another step.")
+        raise NoStart("No machine was saved on the way to that step, or its snapshots are gone; choose another step.")
     snapshot = visible_snapshots(person).filter(pk=start.point.snapshot).first()
     if snapshot is None:
         raise NoStart("The snapshot of that step belongs to somebody else.")
@@ -76,4 +77,5 @@ def _steps(person: User, rows: list[Snapshot]) -> dict[str, tuple[str, int]]:
     runs = Branch.objects.filter(machine__in=machines).values_list("run__trace", flat=True)
     traces = list(visible_traces(person).filter(pk__in=set(runs)).values_list("pk", flat=True))
     taken = Event.objects.filter(trace__in=traces, kind=Kind.SNAPSHOT, name__in=[row.pk for row in rows])
-    return {name: (title, seq) for name, title, seq in taken.values_list("name", "trace__title", "seq")}
+    places = taken.values_list("name", "trace__title", "trace", "branch", "seq")
+    return {name: (title, number_of(trace, branch, seq)) for name, title, trace, branch, seq in places}

@@ -1,6 +1,7 @@
 """What one can do to a run: pause, resume, say something, keep a snapshot, change its limits, stop it, do it again."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from django import forms
 from django.contrib import messages
@@ -18,6 +19,7 @@ from sandboxes.models import State as MachineState
 from .. import quotas
 from ..access import changeable_run_or_404, run_or_404
 from ..forms import TakeSnapshot
+from ..templatetags.godhand import of_field
 from . import machine as machine_pages
 from .snapshots import usual_label
 
@@ -39,7 +41,7 @@ class ChangeLimits(forms.Form):
 
     steps = forms.IntegerField(required=False)
     minutes = forms.FloatField(required=False)
-    money = forms.FloatField(required=False)
+    money = forms.FloatField(label="Dollars", required=False)
 
 
 def first_error(form: forms.Form) -> str:
@@ -56,7 +58,8 @@ def back_to(run: Run, branch: Branch | None = None) -> HttpResponse:
 
 @require_POST
 def pause(request: HttpRequest, task_id: str, run_id: str) -> HttpResponse:
-    return _to_all(request, task_id, run_id, lifecycle.request_pause, "It pauses after what it is doing now.")
+    verb = partial(lifecycle.request_pause, by=request.user)
+    return _to_all(request, task_id, run_id, verb, "It pauses after what it is doing now.")
 
 
 @require_POST
@@ -101,7 +104,8 @@ def limits(request: HttpRequest, task_id: str, run_id: str) -> HttpResponse:
     form = ChangeLimits(request.POST)
     try:
         if not form.is_valid():
-            raise BadTask(first_error(form))
+            field = next(field for field in form if field.errors)
+            raise BadTask(of_field(str(field.errors[0]), str(field.label)))
         branch = first_branch(run, request.GET.get("branch", ""))
         api.change_limits(branch, {name: value for name, value in form.cleaned_data.items() if value is not None})
         messages.success(request, "The limits are changed; they are looked at before the next step.")

@@ -212,7 +212,7 @@ class RunView:
 
     @cached_property
     def doing(self) -> Doing:
-        return doing(self.branch, self.steps[-1].step if self.steps else None)
+        return doing(self.branch, self.steps[-1].step if self.steps else None, self.person)
 
     @cached_property
     def stages(self) -> list[Stage]:

@@ -9,6 +9,7 @@ from agents.api import accept_reference
 from agents.errors import BadTask
 from traces.errors import Damaged
 from traces.models import Event
+from traces.outline import number_of
 
 from ..access import changeable_trace_or_404
 from .branches import run_of
@@ -30,7 +31,10 @@ def accept(request: HttpRequest, trace_id: str, seq: int) -> HttpResponse:
         name = str(tables[check]["reference"])
         try:
             accept_reference(run.task, event, name)
-            messages.success(request, f"The screen at step {seq} is the reference “{name}” of this task from now on.")
+            number = number_of(trace.pk, event.branch, seq)
+            messages.success(
+                request, f"The screen at step {number} is the reference “{name}” of this task from now on."
+            )
         except (BadTask, Damaged) as error:
             messages.error(request, str(error))
     else:

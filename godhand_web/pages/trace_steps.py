@@ -1,6 +1,6 @@
 """Steps as the script of a trace's page knows them: one line, two pictures, and what is drawn over them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -69,19 +69,26 @@ class Card:
 
 
 def cards(trace_id: str, numbers: Mapping[int, int]) -> list[Card]:
-    """Of the steps with these seqs, each with its number on the path, in order: they follow each other."""
+    """Of the steps with these seqs, each with its number on the path, in order: those of a branch follow each other."""
     steps = steps_of(events_at(trace_id, numbers))
-    began = beginning(trace_id)
-    last = screen_before(trace_id, steps[0].branch, steps[0].seq) if steps and steps[0].after is None else None
-    known = sizes([last, *(step.after for step in steps)])
+    began, seen = beginning(trace_id), list(screens(trace_id, steps))
+    known = sizes(after for _, after in seen)
     found = []
-    for step in steps:
-        before, after = (step.before, step.after) if step.after else (last, last)
+    for step, (before, after) in zip(steps, seen, strict=True):
         size = known.get(after) if after else None
         carried = after is not None and step.after is None
         found.append(Card(step, numbers[step.seq], before, after, size, carried, since(step, began)))
-        last = after
     return found
+
+
+def screens(trace_id: str, steps: Sequence[Step]) -> Iterator[tuple[Sha256 | None, Sha256 | None]]:
+    """What each shows before and after: its own pictures, else twice the one that was seen last on its path."""
+    last, branch = None, ""
+    for step in steps:
+        if step.after is None and step.branch != branch:
+            last = screen_before(trace_id, step.branch, step.seq)
+        last, branch = step.after or last, step.branch
+        yield (step.before, step.after) if step.after else (last, last)
 
 
 def beginning(trace_id: str) -> datetime | None:
@@ -113,9 +120,9 @@ def sizes(shas: Iterable[Sha256 | None]) -> dict[str, Size]:
 
 
 def screen_before(trace_id: str, branch: str, seq: int) -> Sha256 | None:
-    """The picture that was seen last on the path to an event."""
+    """The picture that was seen last on the path of a branch, up to an event of it."""
     for part, last in stretches(trace_id, branch, seq):
-        events = Event.objects.filter(trace=trace_id, branch=part, seq__lte=last).exclude(after="")
+        events = Event.objects.filter(trace=trace_id, branch=part, seq__lte=min(last, seq)).exclude(after="")
         if found := events.order_by("-seq").values_list("after", flat=True).first():
             return Sha256(found)
     return None

@@ -52,9 +52,10 @@ class TraceView:
         if step is None:
             branch = branch or self._best()
             return branch, opening(self.trace, self.outline.path(branch))
-        if branch and step.seq not in {each.seq for each in self.outline.path(branch)}:
-            branch = ""
-        return branch or step.branch, step
+        if branch:
+            path = self.outline.path(branch)
+            return branch, next((each for each in reversed(path) if each.seq <= step.seq), path[0])
+        return step.branch, step
 
     def _asked(self, wanted: Wanted) -> Step | None:
         """The step of the link; for a reply that is told with its action, that one."""
@@ -81,6 +82,10 @@ class TraceView:
     @cached_property
     def on_path(self) -> set[int]:
         return {step.seq for step in self.path}
+
+    def address_of(self, seq: int) -> str:
+        """Of a step of any branch: on the way to the end of this one if it is, else on its own."""
+        return self.links.step(seq) if seq in self.on_path else self.links.page(step=seq, branch="")
 
     @property
     def count(self) -> int:

@@ -1,7 +1,5 @@
 """Many desktops at a glance: a wall of tiles, and the same for a screen that nobody sits at."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -11,35 +9,19 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
-from agents.models import ENDED as RUN_ENDED
 from agents.models import Branch
 from agents.models import State as RunState
-from sandboxes import lease, thumbnails
-from sandboxes.models import Lease, Machine, State
+from sandboxes import thumbnails
+from sandboxes.models import State
 
 from ..access import Person, machine_or_404, visible_machines, visible_runs
-from ..models import User
 from .cards import with_pictures
 from .machine_filters import SIZES, Wanted, chosen, offered
-from .run_cards import Card, cards, with_last_events
+from .tiles import cards_on, tiles
 
 KIOSK_TILES = 12
 KIOSK_SECONDS = 20
 MOST_ASKED = 64
-
-
-@dataclass(frozen=True)
-class Tile:
-    """`thumbnail` names the picture of now; `card` tells what is being done there, `driver` is a person."""
-
-    machine: Machine
-    thumbnail: str = ""
-    card: Card | None = None
-    driver: str = ""
-
-    @property
-    def needs_help(self) -> bool:
-        return self.card is not None and self.card.branch.state == RunState.NEEDS_HELP
 
 
 @require_safe
@@ -86,26 +68,6 @@ def page_of(request: HttpRequest, wanted: Wanted, size: int) -> Page[Any]:
 
 def shown(person: Person, page: Page[Any]) -> dict[str, Any]:
     return {"page": page, "tiles": tiles(person, list(page))}
-
-
-def tiles(person: Person, machines: Sequence[Machine]) -> list[Tile]:
-    pictures = thumbnails.watch([machine.pk for machine in machines if machine.state == State.READY])
-    done, drivers = cards_on(person, [machine.pk for machine in machines]), drivers_of(machines)
-    return [Tile(each, pictures.get(each.pk, ""), done.get(each.pk), drivers.get(each.pk, "")) for each in machines]
-
-
-def cards_on(person: Person, ids: Sequence[str]) -> dict[str | None, Card]:
-    """What is being done on each of these machines, as far as the person may know."""
-    visible = Branch.objects.filter(run__in=visible_runs(person), machine__in=ids)
-    going = with_last_events(visible.exclude(state__in=RUN_ENDED)).order_by("created_at")
-    return {card.branch.machine_id: card for card in cards(person, going)}
-
-
-def drivers_of(machines: Sequence[Machine]) -> dict[str, str]:
-    leases = Lease.objects.filter(machine__in=[each.pk for each in machines], holder__startswith="user:")
-    held = {each.machine_id: lease.person_id(each.holder) for each in leases}
-    names = User.objects.in_bulk([number for number in held.values() if number])
-    return {machine: names[number].get_username() for machine, number in held.items() if number in names}
 
 
 @require_safe

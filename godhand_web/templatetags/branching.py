@@ -20,4 +20,4 @@ def visible(name: str) -> str:
 def branch_tiles(view: RunView, tab: str) -> dict[str, Any]:
     """One tile for each, when there are several."""
     several = len(view.branches) > 1
-    return {"heads": branch_heads(view.run, view.links) if several else [], "view": view, "tab": tab}
+    return {"heads": branch_heads(view.run, view.links, view.person) if several else [], "view": view, "tab": tab}

@@ -1,5 +1,6 @@
 """The small vocabulary all templates share: icons, states, durations."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -15,6 +16,7 @@ from sandboxes.models import State
 register = template.Library()
 
 SPRITE = "vendor/lucide-1.62.0/sprite.svg"
+NAMED = re.compile(r"[\w ,]{1,30}: ")
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,15 @@ def spoken(span: timedelta) -> str:
 @register.filter
 def seconds(span: float | None) -> str:
     return "" if span is None else f"{span:.1f} s" if span < 10 else spoken(timedelta(seconds=span))
+
+
+@register.filter
+def of_field(error: str, label: str) -> str:
+    """“Minutes: enter a number.”; what names a field itself stays as it is."""
+    if NAMED.match(error) or error.lower().startswith(label.lower()):
+        return error
+    first, rest = error[:1], error[1:]
+    return f"{label}: {first.lower() if rest[:1].islower() else first}{rest}"
 
 
 @register.filter

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from .. import network
+from .. import network, shells
 from ..base import Capability, Endpoint, Handle, Sandbox
 from ..bundle import config, write_private
 from ..display.insist import insist
@@ -24,6 +24,7 @@ from ..display.screen import Screen
 from ..errors import Gone, Refused, Unavailable
 from ..guest.client import Guest
 from ..host import Host, here
+from ..ids import is_plain
 from ..images.store import Image
 from ..lifeline import NO_LIFELINE, Lifeline
 from ..limits import Limits, Usage, control_groups, remove_control_groups, usage
@@ -38,6 +39,7 @@ BOOT_TIMEOUT = 30
 TERM = "xterm-256color"
 TOKEN_FILE = "/run/godhand/token"
 CHECKPOINT = "checkpoint"
+FACTS = "facts.json"
 SAVED = "machine.json"
 
 
@@ -66,6 +68,8 @@ class GvisorSandbox(Sandbox):
         self.host = host
         self.handle = handle
         self.id = str(handle["id"])
+        if not is_plain(self.id):
+            raise Gone(f"There is no machine {self.id[:40]!r} on this host.")
         self.container = network.namespace_name(host, self.id)
         self.directory = host.machines / self.id
         self.runsc = Runsc(host)
@@ -105,10 +109,19 @@ class GvisorSandbox(Sandbox):
         is_new = not self.directory.exists()
         self.directory.mkdir(parents=True, mode=0o700, exist_ok=True)
         link = network.join(self.host, self.id, options.policy, is_new=is_new)
-        facts = {"options": asdict(options), "token": token, "parent": parent}
-        self.handle = {"id": self.id, "address": link.address, **image, **facts}
+        facts = {**image, "options": asdict(options), "parent": parent}
+        self.handle = {"id": self.id, "address": link.address, "token": token, **facts}
         bundle = config(Path(image["image_root"]), link.namespace, token, options.hostname, options.limits)
         write_private(self.directory / "config.json", bundle)
+        write_private(self.directory / FACTS, facts)
+
+    def _facts(self) -> dict[str, Any]:
+        """What a snapshot of it is signed with: not the handle's, which services may write. Raises Refused."""
+        try:
+            found: dict[str, Any] = json.loads((self.directory / FACTS).read_text())
+        except FileNotFoundError:
+            raise Refused("A machine that an earlier GodHand made cannot be saved: fetch its files first.") from None
+        return found
 
     @classmethod
     def attach(cls, handle: Handle) -> "GvisorSandbox":
@@ -176,14 +189,15 @@ class GvisorSandbox(Sandbox):
         with store.making() as (snapshot_id, directory):
             saved = directory / CHECKPOINT
             saved.mkdir()
-            with self._urgent():
+            with shells.none_open(self.directory), self._urgent():
                 self.runsc.checkpoint(self.container, saved)
-            write_private(directory / SAVED, {name: self.handle[name] for name in ("options", "token")})
+            facts = self._facts()
+            write_private(directory / SAVED, {"options": facts.pop("options"), "token": self.handle["token"]})
             ref = SnapshotRef(
                 id=snapshot_id,
                 kind=self.kind,
                 runtime=self.runtime(),
-                **{name: self.handle[name] for name in ("image", "image_digest", "image_root", "parent")},
+                **facts,
                 keeps="disk+memory",
                 label=label,
                 size=sum(path.stat().st_size for path in saved.iterdir()),
@@ -204,7 +218,8 @@ class GvisorSandbox(Sandbox):
     def restore(self, ref: SnapshotRef) -> None:
         self._check(ref)
         self.stop()
-        (self.directory / "config.json").unlink(missing_ok=True)
+        for name in ("config.json", FACTS):
+            (self.directory / name).unlink(missing_ok=True)
         try:
             self._wake(ref)
         except BaseException:
@@ -252,10 +267,11 @@ class GvisorSandbox(Sandbox):
 
     def root_shell(self) -> list[str]:
         flags = ("-cwd", "/root", "-env", f"TERM={TERM}")
-        return self.runsc.exec_argv(self.container, "/bin/bash", "-l", flags=flags)
+        argv = self.runsc.exec_argv(self.container, *shells.SHELL, flags=flags)
+        return shells.opening(self.directory, argv)
 
     def runsc_exec(self, argv: list[str]) -> subprocess.CompletedProcess[bytes]:
-        """The slow way in, past the guest: for measuring against."""
+        """The slow way in, past the guest. Not while the machine is saved: what is woken then panics."""
         return subprocess.run(
             self.runsc.exec_argv(self.container, *argv), stdin=subprocess.DEVNULL, capture_output=True, check=False
         )

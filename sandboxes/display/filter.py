@@ -43,7 +43,7 @@ class Forbidden(Exception):
 
 
 class ClientFilter:
-    """`pressed` are the keys that went down through it and have not come up."""
+    """`pressed` are the keys and the buttons that went down through it and have not come up."""
 
     def __init__(self, role: Role | Callable[[], Role], *, clipboard: bool = True) -> None:
         self._role = role if callable(role) else lambda: role
@@ -51,7 +51,7 @@ class ClientFilter:
         self._pending = bytearray()
         self._take: Callable[[memoryview], int] = self._version
         self._out = bytearray()
-        self.pressed: set[int] = set()
+        self.pressed: set[int | str] = set()
 
     def feed(self, data: bytes) -> bytes:
         """What may pass now. Raises Forbidden, after which the connection must end."""
@@ -102,7 +102,7 @@ class ClientFilter:
         message = data[:length]
         if self._allowed(message[0]):
             self._out += _normal(message)
-            self._note_keys(message)
+            self._note_pressed(message)
         return length
 
     def _allowed(self, kind: int) -> bool:
@@ -112,14 +112,17 @@ class ClientFilter:
             return False
         return self._role() == "drive"
 
-    def _note_keys(self, message: memoryview) -> None:
+    def _note_pressed(self, message: memoryview) -> None:
+        what: int | str = "buttons"
         if message[0] == 4:
-            down, keysym = struct.unpack_from("!B2xI", message, 1)
+            down, what = struct.unpack_from("!B2xI", message, 1)
+        elif message[0] == 5:
+            down = message[1] & 0x7F
         elif message[0] == 255:
-            down, keysym = struct.unpack_from("!HI", message, 2)
+            down, what = struct.unpack_from("!HI", message, 2)
         else:
             return
-        (self.pressed.add if down else self.pressed.discard)(keysym)
+        (self.pressed.add if down else self.pressed.discard)(what)
 
     def _pass(self, data: memoryview) -> int:
         self._out += data

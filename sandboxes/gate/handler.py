@@ -2,11 +2,11 @@
 
 import logging
 import re
+import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,6 +20,9 @@ from .relay import Relay
 
 if TYPE_CHECKING:
     from .server import Gate
+
+ADMITTED_WITHIN = 10.0
+"""Seconds from the first byte until a ticket has let somebody in; `timeout` begins anew with every byte."""
 
 CONNECT_TIMEOUT = 5.0
 GOODBYE_TIMEOUT = 2.0
@@ -41,6 +44,12 @@ class GateHandler(ProxyRequestHandler):  # type: ignore[misc]
     timeout = 10
     server: "Gate"
     request: GateSocket
+
+    def setup(self) -> None:
+        """This process is this connection's own, and ends with it."""
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, ADMITTED_WITHIN)
+        super().setup()
 
     def handle_upgrade(self) -> None:
         origin = self.headers.get("Origin", "")
@@ -76,6 +85,7 @@ class GateHandler(ProxyRequestHandler):  # type: ignore[misc]
         if target is None:
             raise Ending(4401, "You may not see this machine.")
         with self._connect(target) as machine:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             who = self.client_address[0], ticket.user_id, ticket.sandbox_id, ticket.role
             log.info("%s: user %s, machine %s, %s", *who)
             Relay(self.request, machine, target.guard, target.still).run()
@@ -106,10 +116,9 @@ class GateHandler(ProxyRequestHandler):  # type: ignore[misc]
         return match[1] if match else ""
 
     def _cookies(self) -> dict[str, str]:
-        try:
-            return {name: morsel.value for name, morsel in SimpleCookie(self.headers.get("Cookie", "")).items()}
-        except CookieError:
-            return {}
+        """Read as Django reads them. The strict SimpleCookie drops all of them for one that another program set."""
+        pairs = (chunk.partition("=") for chunk in self.headers.get("Cookie", "").split(";"))
+        return {name.strip(): value.strip() for name, equals, value in pairs if equals}
 
     def _turn_away(self, status: int) -> None:
         self.close_connection = True

@@ -19,15 +19,16 @@ ASK_EVERY = 10.0
 SILENT_FOR = 60.0
 """Browsers answer pings by themselves: one that says nothing for so long is not there any more."""
 STALLED_FOR = 30.0
-KEYS_DOWN = 0.1
-"""How often to look whether a person who holds a key down still drives."""
+HELD_DOWN = 0.1
+"""How often to look whether a person who holds a key or a button down still drives."""
 
 
 class Relay:
     """Reads no more from either side while the other has not taken what waits for it.
 
     Input is judged and sent under `guard`, so that it is the driver's when it leaves; without one there is none. A
-    person who loses the machine goes on watching. With keys down the connection ends: then the display lets them go.
+    person who loses the machine goes on watching. With a key or a button down the connection ends: then the display
+    lets it go.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Relay:
             writers.append(self._browser)
         if self._to_machine:
             writers.append(self._machine)
-        readable, writable, _ = select.select(readers, writers, [], KEYS_DOWN if self._filter.pressed else 1)
+        readable, writable, _ = select.select(readers, writers, [], HELD_DOWN if self._filter.pressed else 1)
         return list(readable), list(writable)
 
     def _from_browser(self) -> None:

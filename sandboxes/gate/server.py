@@ -94,7 +94,9 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
-        raise Unavailable(f"The gate cannot listen on {host}:{port}: {error.strerror}.") from error
+        raise Unavailable(
+            f"The gate cannot listen on {host}:{port} ({error.strerror}): set GODHAND_GATE_PORT to a free one."
+        ) from error
 
 
 def _refuse(sock: socket.socket) -> None:

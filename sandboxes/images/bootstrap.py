@@ -1,6 +1,8 @@
 """Runs mmdebstrap: turns its chatter into phases, and its failures into sentences."""
 
+import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -47,9 +49,13 @@ Say = Callable[[str], None]
 def bootstrap(recipe: Recipe, root: Path, log: Path, say: Say) -> None:
     """Raises BuildFailed."""
     phases = _Phases(say)
-    code = run([*CONTAINED, *command(recipe, root)], log, phases.read)
+    # A killed mmdebstrap leaves its temporary files, so they lie where a broken-off build is swept away.
+    scratch = root.parent / "tmp"
+    scratch.mkdir()
+    code = run([*CONTAINED, *command(recipe, root)], log, phases.read, {**os.environ, "TMPDIR": str(scratch)})
     if code:
         raise failure(recipe, log, "mmdebstrap")
+    shutil.rmtree(scratch)
 
 
 def command(recipe: Recipe, root: Path) -> list[str]:
@@ -101,7 +107,7 @@ def failure(recipe: Recipe, log: Path, what: str) -> BuildFailed:
     if unknown:
         return BuildFailed(f"The recipe “{recipe.name}” wants a package that does not exist: {unknown[1]}.")
     if _FULL.search(told):
-        return BuildFailed(f"The disk ran full while building “{recipe.name}”; free some space and build again.")
+        return disk_ran_full(recipe.name)
     network = _NETWORK.search(told)
     if network:
         return BuildFailed(
@@ -110,6 +116,10 @@ def failure(recipe: Recipe, log: Path, what: str) -> BuildFailed:
         )
     last = next((line for line in reversed(told.splitlines()) if line.strip()), "it said nothing")
     return BuildFailed(f"Building “{recipe.name}” failed in {what}: {last.strip()} The whole story is in {log}.")
+
+
+def disk_ran_full(name: str) -> BuildFailed:
+    return BuildFailed(f"The disk ran full while building “{name}”; free some space and build again.")
 
 
 class _Phases:

@@ -1,10 +1,12 @@
 """Builds an image: recipe → root filesystem, manifest, digest; then switches `current` to it in one step."""
 
+import errno
 import json
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from ..host import here
 from . import progress as progress_file
 from . import recipe as recipes_folder
 from . import store, workshop
-from .bootstrap import bootstrap
+from .bootstrap import bootstrap, disk_ran_full
 from .furnish import furnish, installed
 from .recipe import GUEST, GUEST_FILES, RECIPES, Recipe
 from .store import BUILD_LOG, MANIFEST, ROOTFS, Image
@@ -37,15 +39,30 @@ def build(name: str, progress: Callable[[str], None], force: bool = False, recip
     require_tools()
     place = here().images / name
     say = _timed(progress)
-    with workshop.locked(place, lambda: say(f"another build of {name} is running; waiting for it")):
+    with (
+        _full_disk_named(name),
+        workshop.locked(place, lambda: say(f"another build of {name} is running; waiting for it")),
+    ):
         image = _current(name, recipe_digest)
         if image and not force:
             return image
         workshop.sweep(place)
+        progress(f"building the image “{name}”")
         with progress_file.recorded(place, say) as told, workshop.fresh_directory(place) as directory:
             _require_space(recipe, place)
-            digest = _assemble(recipe, recipe_digest, directory, place / BUILD_LOG, told)
+            with _full_disk_named(name):
+                digest = _assemble(recipe, recipe_digest, directory, place / BUILD_LOG, told)
             return _publish(name, place, directory, digest)
+
+
+@contextmanager
+def _full_disk_named(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        raise disk_ran_full(name) from None
 
 
 def _assemble(recipe: Recipe, recipe_digest: str, directory: Path, log: Path, say: Callable[[str], None]) -> str:
@@ -67,7 +84,7 @@ def _assemble(recipe: Recipe, recipe_digest: str, directory: Path, log: Path, sa
         "built": datetime.now(UTC).isoformat(timespec="seconds"),
         "size": tree.size,
         "suite": recipe.suite,
-        "user": recipe.user.name if recipe.user else "root",
+        "user": recipe.user.name,
         "env": dict(recipe.env),
         "packages": installed(root),
         "python": list(recipe.python),

@@ -19,8 +19,7 @@ def furnish(recipe: Recipe, root: Path, log: Path) -> None:
     for mount_point in ("dev", "proc", "run", "sys", "tmp"):
         (root / mount_point).mkdir(exist_ok=True)
     _forget_the_builder(recipe, root)
-    if recipe.user:
-        add_user(recipe.user, root)
+    add_user(recipe.user, root)
     for overlay in recipe.overlays:
         lay_over(overlay, root)
     _write(root, "etc/environment", "".join(f"{key}={value}\n" for key, value in recipe.env.items()))
@@ -29,8 +28,7 @@ def furnish(recipe: Recipe, root: Path, log: Path) -> None:
     _install_guest(recipe, root, log)
     for script in recipe.setups:
         _run_setup(recipe, script, root, log)
-    if recipe.user:
-        _own(root / recipe.user.home.lstrip("/"), recipe.user.uid)
+    _own(root / recipe.user.home.lstrip("/"), recipe.user.uid)
     shutil.rmtree(root / "var/log/apt", ignore_errors=True)
 
 
@@ -103,7 +101,7 @@ def _install_python(recipe: Recipe, root: Path, log: Path) -> None:
         "--target",
         str(target),
     ]
-    if run([*argv, *recipe.python], log, lambda line: None):
+    if run([*CONTAINED, *argv, *recipe.python], log, lambda line: None):
         raise failure(recipe, log, "pip")
 
 

@@ -24,13 +24,14 @@ _PINNED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.+!]+")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PATTERN = re.compile(r"/\S+")
+_USER = "agent"  # the guest acts as this one
 
 Variant = Literal["minbase", "essential", "extract"]
 
 
 @dataclass(frozen=True)
 class User:
-    name: str
+    name: str = _USER
     uid: int = 1000
     sudo: bool = False
     folders: tuple[str, ...] = ()
@@ -78,7 +79,7 @@ class Recipe:
     leave_out: tuple[str, ...]
     env: Mapping[str, str]
     starts: tuple[Start, ...]
-    user: User | None
+    user: User
     folders: tuple[Path, ...]
 
     @property
@@ -155,7 +156,7 @@ def _parse(name: str, folder: Path, fields: Fields, parent: Recipe | None = None
         leave_out=fields.texts("leave_out", _PATTERN),
         env=fields.variables("env", _VARIABLE),
         starts=tuple(_start(entry) for entry in fields.tables("start")),
-        user=_user(fields.table("user")),
+        user=_user(fields.table("user"), parent.user if parent else User()),
         folders=(folder,),
     )
 
@@ -170,7 +171,6 @@ def _merged(parent: Recipe, own: Recipe) -> Recipe:
         leave_out=tuple(dict.fromkeys((*parent.leave_out, *own.leave_out))),
         env={**parent.env, **own.env},
         starts=tuple(starts.values()),
-        user=own.user or parent.user,
         folders=(*parent.folders, *own.folders),
     )
 
@@ -202,11 +202,12 @@ def _ready(fields: Fields | None) -> Ready | None:
     return ready
 
 
-def _user(fields: Fields | None) -> User | None:
+def _user(fields: Fields | None, otherwise: User) -> User:
     if fields is None:
-        return None
+        return otherwise
+    if fields.text("name", _USER) != _USER:
+        raise fields.wrong("name", f"must be “{_USER}”, machines know no other user")
     user = User(
-        name=fields.text("name", None, _NAME),
         uid=fields.number("uid", 1000, 1000, 59999),
         sudo=fields.flag("sudo", False),
         folders=fields.texts("folders"),

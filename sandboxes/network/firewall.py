@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..host import Host
 from . import pins
 from .commands import attempt, nft
-from .forwarding import ensure_forwarding, guarded_uplinks
+from .forwarding import close_ways, ensure_forwarding, guarded_uplinks
 from .nameserver import ensure_nameserver_address, nameserver_address, remove_nameserver_address
 from .policy import PRIVATE, Entry
 from .records import Record, all_records, locked
@@ -34,7 +34,7 @@ def ensure_firewall(host: Host) -> None:
     with locked(host):
         records = all_records(host)
         kept = pins.pinned(host) if records else {}
-        ensure_forwarding(records)
+        ensure_forwarding(host, records)
         name = pins.table(host)
         nft(f"table {name} {{}}\ndelete table {name}\ntable {name} {{\n{_table(host, records, kept)}\n}}\n")
 
@@ -46,6 +46,7 @@ def ensure_closed(host: Host) -> None:
 
 
 def remove_firewall(host: Host) -> None:
+    close_ways(host)
     attempt("nft", "delete", "table", *pins.table(host).split())
     remove_nameserver_address(host)
 

@@ -97,6 +97,7 @@ def _link_of(machine_id: str) -> Path:
 
 @contextmanager
 def _address_lock() -> Iterator[None]:
+    ADDRESS_LOCK.parent.mkdir(exist_ok=True)
     with ADDRESS_LOCK.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

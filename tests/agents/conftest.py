@@ -42,6 +42,18 @@ def machine_row(machine: GvisorSandbox, owner: User) -> Iterator[Machine]:
 
 
 @pytest.fixture
+def row(machine: GvisorSandbox, machine_row: Machine, settings: Any) -> Iterator[Machine]:
+    """The same for take-overs, which change its key: the others who share it have to know.
+
+    Asked for before `begin`, so that whoever drives has ended when it is told.
+    """
+    settings.TAKEOVER_SNAPSHOTS = False
+    yield machine_row
+    machine_row.refresh_from_db()
+    machine.handle = machine_row.handle
+
+
+@pytest.fixture
 def submit(machine_row: Machine, owner: User, redis_url: str) -> Submit:
     def submit(goal: str = "Do it.", **more: Any) -> Branch:
         run = api.submit(owner, goal, **{"keep_machine": True, **more})

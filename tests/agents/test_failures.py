@@ -186,9 +186,7 @@ def test_it_goes_on_while_the_broker_is_away(
 ) -> None:
     """Messages are hints: a Redis that was shut down and emptied costs nothing but hints."""
     broker = Broker(tmp_path)
-    settings.CHANNEL_LAYERS = {
-        "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [broker.url]}}
-    }
+    settings.CHANNEL_LAYERS = {"default": {"BACKEND": "godhand_web.layer.Layer", "CONFIG": {"url": broker.url}}}
     broker.start()
     branch = submit_to_claude()
 

@@ -170,8 +170,9 @@ def test_it_rests_while_a_person_is_asked_and_goes_on_with_the_answer(
 
 def test_it_pauses_and_cancels_when_told(submit_to_claude: Submit, wire: WireServer) -> None:
     branch = submit_to_claude()
-    lifecycle.request_pause(branch)
+    lifecycle.request_pause(branch, by=branch.run.task.owner)
     assert drive(branch).state == State.PAUSED
+    assert branch.detail == f"{branch.run.task.owner.get_username()} paused it."
     assert wire.requests == []
     lifecycle.request_resume(branch)
     branch.refresh_from_db()

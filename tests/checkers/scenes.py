@@ -1,6 +1,5 @@
 """Things to look at that are no whole machine."""
 
-import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from agents.checkers.scene import Judge
 from sandboxes.display.screen import Box, Screen
 from sandboxes.errors import Gone
 from sandboxes.guest.client import Guest
+from tests.ports import free_port
 
 WIDTH, HEIGHT = 320, 200
 
@@ -33,9 +33,7 @@ class Still:
         return self.now
 
     def guest(self) -> Guest:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            port: int = listener.getsockname()[1]
-        return Guest("127.0.0.1", port, "token")
+        return Guest("127.0.0.1", free_port(), "token")
 
     def reference(self, name: str) -> Reference:
         return load_reference(self.store, name)

@@ -1,7 +1,5 @@
 """Programs in a machine."""
 
-import time
-
 import pytest
 
 from sandboxes.base import Sandbox
@@ -47,10 +45,8 @@ def test_it_feeds_fifty_mebibytes(sandbox: Sandbox) -> None:
 
 def test_it_kills_the_whole_tree_when_time_is_up(sandbox: Sandbox) -> None:
     escape = "(setsid sh -c 'sleep 98761 & exec sleep 98762' &); trap '' TERM INT HUP; sleep 98763; :"
-    begun = time.monotonic()
     with pytest.raises(TimedOut):
         sandbox.exec(["sh", "-c", escape], timeout=1)
-    assert time.monotonic() - begun < 15
     assert not any(runs(sandbox, marker) for marker in ("98761", "98762", "98763"))
 
 

@@ -1,7 +1,10 @@
 """Snapshots, forks and restores: a child is its own machine and goes on from where the parent was saved."""
 
+import os
+import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -35,6 +38,31 @@ def fork(backend: type[Sandbox]) -> Iterator[Fork]:
     yield fork
     for child in children:
         child.destroy()
+
+
+@contextmanager
+def root_shell(sandbox: Sandbox) -> Iterator[Callable[[str], None]]:
+    """Takes a line, and returns when it was done."""
+    ours, theirs = os.openpty()
+    with (
+        os.fdopen(ours, "r+b", buffering=0) as terminal,
+        os.fdopen(theirs) as end,
+        subprocess.Popen(sandbox.root_shell(), stdin=end, stdout=end, stderr=end, start_new_session=True) as shell,
+    ):
+
+        def tell(line: str) -> None:
+            terminal.write(f"{line}; echo do''ne\n".encode())
+            said = b""
+            while b"done" not in said:
+                said += terminal.read(4096)
+
+        try:
+            tell("true")
+            yield tell
+            terminal.write(b"exit\n")
+            assert shell.wait(10) == 0
+        finally:
+            shell.kill()
 
 
 @pytest.fixture(scope="module")
@@ -157,3 +185,13 @@ def test_it_works_while_somebody_watches(sandbox: Sandbox) -> None:
     Snapshots(here()).delete(ref.id)
     with sandbox.desktop() as again:
         assert not again.screenshot().blank
+
+
+def test_it_is_saved_with_what_a_root_shell_left_but_not_with_one(child: Sandbox, fork: Fork) -> None:
+    with root_shell(child) as tell:
+        tell("setsid sleep 1000 & until pgrep -x sleep; do :; done")
+        with pytest.raises(Refused, match="root shell"):
+            child.snapshot("contract, with a shell")
+    ref = child.snapshot("contract, after a shell")
+    fork(ref)
+    Snapshots(here()).delete(ref.id)

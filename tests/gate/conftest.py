@@ -1,6 +1,5 @@
 """A real gate in front of a real machine, and a browser made of raw WebSocket messages."""
 
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from sandboxes.display.filter import Role
 from sandboxes.fence import Fence, Holding, clock
 from sandboxes.gate import tickets
 from tests.display.conftest import desktop, event_log  # noqa: F401
+from tests.ports import free_port
 
 ORIGIN = "http://desktop.test"
 MACHINE = "m1"
@@ -65,9 +65,11 @@ class RunningGate:
         wait_for_input(*self.display)
         self.fence.put(lambda: Holding(holder, self.epoch, clock() + seconds if seconds is not None else None))
 
-    def connect(self, ticket: str, *, machine: str = MACHINE, origin: str | None = ORIGIN) -> ClientConnection:
+    def connect(
+        self, ticket: str, *, machine: str = MACHINE, origin: str | None = ORIGIN, cookie: str = "session=abc"
+    ) -> ClientConnection:
         url = f"ws://127.0.0.1:{self.port}/vnc/{machine}?ticket={ticket}"
-        headers = {"Cookie": "session=abc"} | ({"Origin": origin} if origin else {})
+        headers = {"Cookie": cookie} | ({"Origin": origin} if origin else {})
         client = connect(url, additional_headers=headers, proxy=None, close_timeout=1)
         return self.clients.enter_context(client)
 
@@ -81,12 +83,7 @@ class RunningGate:
         return [int(pid) for pid in listing.read_text().split()]
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
-def wait_until(met: Callable[[], object], timeout: float = 10) -> None:
+def wait_until(met: Callable[[], object], timeout: float = 30) -> None:
     deadline = time.monotonic() + timeout
     while not met():
         assert time.monotonic() < deadline, "it did not happen in time"

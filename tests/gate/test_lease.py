@@ -101,6 +101,22 @@ def test_it_lets_keys_go_when_control_is_taken_from_under_them(gate: RunningGate
     wait_until(lambda: "KeyRelease" in window())
 
 
+def test_it_lets_the_button_go_when_control_is_taken_in_the_middle_of_a_drag(
+    gate: RunningGate, window: Callable[[], str]
+) -> None:
+    gate.give("user:7")
+    browser = driver(gate)
+    browser.send(move(300, 300) + pack("!BBHH", 5, 1, 310, 300))
+    wait_until(lambda: "ButtonPress" in window())
+    assert "ButtonRelease" not in window()
+    gate.give("user:9")
+    with pytest.raises(ConnectionClosed) as closed:
+        browser.client.recv(timeout=10)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4001
+    wait_until(lambda: "ButtonRelease" in window())
+
+
 def test_it_has_one_writer_whoever_takes_it_from_whom(gate: RunningGate, machine: GvisorSandbox, seen: Seen) -> None:
     """All three send all the time. Each holds it until the window has felt it, so the log is one run for each."""
     first, second, agent = PLACES

@@ -13,6 +13,7 @@ import pytest
 
 from sandboxes.guest import client
 from sandboxes.guest.client import Guest
+from tests.ports import free_port
 
 DAEMON = Path(client.__file__).with_name("daemon")
 TOKEN = "a token for the tests"
@@ -57,12 +58,6 @@ def start(place: Path, port: int) -> subprocess.Popen[bytes]:
     world = ["unshare", "--mount", "sh", "-euc", RUN, "sh", str(place)]
     argv = [*world, sys.executable, "-IS", str(DAEMON / "__main__.py"), *options]
     return subprocess.Popen(argv, env={"GODHAND_TOKEN": TOKEN, "PATH": os.environ["PATH"]}, start_new_session=True)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def run_daemon(place: Path) -> Iterator[Daemon]:

@@ -18,6 +18,8 @@ from sandboxes.guest import client
 from .conftest import DAEMON, UID
 from .waiting import eventually
 
+PYTHON = Path(sys.executable).resolve()
+"""Not the link to it, which may lie in /tmp."""
 INIT = Path(client.__file__).with_name("init.py")
 WORLD = """
 for place in etc opt run var/log tmp; do mount --bind "$1/$place" "/$place"; done
@@ -61,7 +63,7 @@ def boot(place: Path) -> Iterator[Any]:
         shutil.copytree(DAEMON, root / "opt/godhand/guest")
         (root / "opt/godhand/start.json").write_text(json.dumps(entries))
         argv = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--net", "--uts"]
-        argv += ["sh", "-euc", WORLD, "sh", str(root), sys.executable]
+        argv += ["sh", "-euc", WORLD, "sh", str(root), str(PYTHON)]
         machines.append(Machine(root, subprocess.Popen(argv, env={"GODHAND_TOKEN": "token of the machine"})))
         return machines[0]
 

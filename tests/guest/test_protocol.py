@@ -1,6 +1,7 @@
 """The daemon as seen by someone who does not use our client."""
 
 import json
+import os
 import socket
 import threading
 from pathlib import Path
@@ -194,6 +195,24 @@ def test_it_opens_to_the_new_token_only(own_daemon: Daemon) -> None:
         guest.ping()
         with pytest.raises(Refused, match="token"):
             old.ping()
+
+
+def test_it_takes_no_token_from_one_whose_own_was_changed_meanwhile(own_daemon: Daemon, place: Path) -> None:
+    """Whoever is first waits for a reader of the draft, and by then the other one has asked as well."""
+    draft = place / f"run/token-{own_daemon.port}.new"
+    os.mkfifo(draft)
+    with own_daemon.socket() as one, own_daemon.socket() as other:
+        both = {one: "the new token of one", other: "the new token of the other"}
+        for sock in both:
+            say(sock, {"token": TOKEN})
+            hear(sock)
+        for sock, token in both.items():
+            say(sock, {"op": "rekey", "new_token": token})
+        draft.read_text()
+        (taken,) = [token for sock, token in both.items() if not hung_up(sock)]
+    for token in both.values():
+        with own_daemon.guest(token) as guest:
+            assert pings(guest) == (token == taken)
 
 
 def test_it_makes_room_for_those_who_know_the_token(own_daemon: Daemon) -> None:

@@ -4,8 +4,11 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -28,6 +31,14 @@ build("tiny", lambda line: print(line, flush=True), recipes=Path(sys.argv[1]))
 
 
 @pytest.fixture
+def small_disk(images: Path) -> Iterator[Path]:
+    images.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=320m", "none", str(images)], check=True)
+    yield images
+    subprocess.run(["umount", "--lazy", str(images)], check=True)
+
+
+@pytest.fixture
 def tiny(images: Path, write_recipe: WriteRecipe) -> Path:
     start = ["[[start]]", 'name = "idle"', 'argv = ["sleep", "9"]', 'user = "agent"']
     user = ["[user]", 'name = "agent"', 'folders = ["Desktop"]']
@@ -45,6 +56,7 @@ def start_building(recipes: Path) -> "subprocess.Popen[str]":
         [sys.executable, "-c", BUILD_IN_ANOTHER_PROCESS, str(recipes)], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
+    assert "building" in process.stdout.readline()
     assert "resolving" in process.stdout.readline()
     return process
 
@@ -57,7 +69,8 @@ def unfinished(images: Path) -> list[str]:
 def test_it_builds_a_real_image_and_the_second_time_at_once(images: Path, tiny: Path) -> None:
     lines: list[str] = []
     image = build("tiny", lines.append, recipes=tiny)
-    assert [line.split("s  ")[1] for line in (lines[0], lines[-1])] == ["resolving packages", "done"]
+    assert lines[0] == "building the image “tiny”"
+    assert [line.split("s  ")[1] for line in (lines[1], lines[-1])] == ["resolving packages", "done"]
     assert image == store.find("tiny")
     assert image.root == images / "tiny" / image.digest[:16] / "rootfs"
     assert (image.root / "etc/motd").read_text() == "hello\n"
@@ -88,16 +101,42 @@ def test_it_keeps_the_previous_image_and_prunes_older_ones(images: Path) -> None
 
 
 @needs_root
-def test_it_survives_being_killed(images: Path, tiny: Path) -> None:
+def test_it_survives_being_killed(
+    images: Path, tiny: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setenv("TMPDIR", str(elsewhere))
     process = start_building(tiny)
     process.kill()
     process.communicate()
     assert unfinished(images)
+    assert list(elsewhere.iterdir()) == []
     with pytest.raises(NotBuilt):
         store.find("tiny")
     image = build("tiny", lambda line: None, recipes=tiny)
     assert image.root.is_dir()
     assert unfinished(images) == []
+
+
+@needs_root
+def test_it_takes_pip_with_it_when_it_is_killed(
+    images: Path, write_recipe: WriteRecipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for an index that never answers."""
+    packages = ['packages = ["busybox-static"]', 'python = ["awaited==1"]', "space_mib = 64"]
+    folder = write_recipe("tiny", *packages, variant="extract")
+    (folder / "files/usr/lib/python3.13").mkdir(parents=True)
+    with socket.create_server(("127.0.0.1", 0)) as index:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{index.getsockname()[1]}/simple")
+        index.settimeout(120)
+        process = start_building(folder.parent)
+        pip, _ = index.accept()
+        with pip:
+            process.kill()
+            process.communicate()
+            pip.settimeout(10)
+            while pip.recv(4096):
+                pass
 
 
 @needs_root
@@ -162,6 +201,20 @@ def test_it_says_how_much_space_it_needs(images: Path, recipes: Path, write_reci
     write_recipe("tiny", "space_mib = 1048576")
     with pytest.raises(Unavailable, match=r"needs 1048576 MiB in .*, and only \d+ MiB are free\."):
         build("tiny", lambda line: None, recipes=recipes)
+
+
+@needs_root
+@pytest.mark.parametrize("phase", ["resolving packages", "adding files", "computing the digest"])
+def test_it_says_that_the_disk_ran_full(small_disk: Path, tiny: Path, phase: str) -> None:
+    def fill(line: str) -> None:
+        if phase in line:
+            with suppress(OSError), (small_disk / "filling").open("wb", buffering=0) as filling:
+                while filling.write(bytes(4096)):
+                    pass
+
+    with pytest.raises(BuildFailed, match=r"The disk ran full while building “tiny”; free some space"):
+        build("tiny", fill, recipes=tiny)
+    assert unfinished(small_disk) == []
 
 
 def test_it_says_what_to_do_without_mmdebstrap(

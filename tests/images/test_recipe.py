@@ -44,6 +44,7 @@ def test_it_does_not_leave_the_folder_for_a_strange_name(recipes: Path, write_re
         (['extends = "nothing"'], "extends: there is no recipe “nothing”"),
         (["title = 3"], "not valid TOML"),
         (["[user]", 'name = "agent"', "uid = 7"], r"user\.uid: must be a whole number from 1000"),
+        (["[user]", 'name = "ann"'], r"user\.name: must be “agent”, machines know no other user"),
         (["[[start]]", 'name = "x"', "argv = []"], r"start\[0\]\.argv: must be a list of texts, not empty"),
         (["[[start]]", 'name = "x"', 'argv = ["x"]', "ready = {}"], r"start\[0\]\.ready: give either port or path"),
         (["[env]", '"A B" = "x"'], "env: “A B” cannot be the name of a variable"),
@@ -75,6 +76,14 @@ def test_it_merges_what_a_recipe_extends(recipes: Path, write_recipe: WriteRecip
     assert [start.argv for start in child.starts] == [("new",)]
     assert child.suite == "trixie"
     assert [folder.name for folder in child.folders] == ["base", "child"]
+
+
+def test_it_has_a_user_also_when_it_names_none(recipes: Path, write_recipe: WriteRecipe) -> None:
+    write_recipe("plain")
+    write_recipe("base", "[user]", "uid = 1001")
+    write_recipe("child", extends="base")
+    users = [recipe.load(name, recipes).user for name in ("plain", "base", "child")]
+    assert [(user.name, user.uid) for user in users] == [("agent", 1000), ("agent", 1001), ("agent", 1001)]
 
 
 def test_it_refuses_recipes_that_extend_each_other(recipes: Path, write_recipe: WriteRecipe) -> None:

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,15 +17,10 @@ from typing import Any
 from godhand_web.cli import record
 from godhand_web.cli.processes import is_same
 from sandboxes.host import Host, here
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 GODHAND = str(ROOT / "godhand")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass
@@ -86,7 +80,7 @@ class Installation:
         return self.call("manage", "loginlink").stdout.strip()
 
     def record(self) -> record.Record | None:
-        file = self.home / "run" / "up.json"
+        file = self.home / "own" / "up.json"
         return record.read_from(file) if file.exists() else None
 
     def services(self) -> dict[str, tuple[int, int]]:

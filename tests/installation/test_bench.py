@@ -47,3 +47,11 @@ def test_it_leaves_nothing_when_it_is_ended_and_lets_no_second_begin(installatio
     assert not has_machine(installation.home)
     assert not (installation.home / "bench").exists()
     assert not any(hold.exists() for hold in held)
+
+
+def test_it_tells_its_options_and_refuses_to_measure_nothing(installation: Installation) -> None:
+    assert "--json" in installation.call("bench", "--help").stdout
+    assert "[--n N]" in installation.call("bench", "screen", "--help").stdout
+    refused = installation.call("bench", "screen", "--n", "0")
+    assert refused.returncode == 2
+    assert "0 is too few" in refused.stderr

@@ -40,6 +40,18 @@ test("it lets one interrupt an action after a second of waiting", () => {
   assert.deepEqual(verbs(bar(finishing, { ...now, waited: 1000 })), ["interrupt", "withdraw"]);
 });
 
+test("it lets one try again when a step of the take-over failed", () => {
+  const failed = { ...now, waited: null };
+  assert.deepEqual(verbs(bar(facts({ stage: "finishing" }), failed)), ["take", "withdraw"]);
+  assert.deepEqual(verbs(bar(facts({ stage: "saving" }), failed)), ["take"]);
+  assert.equal(bar(facts(), failed), null);
+});
+
+test("it offers nothing while a take-over is being cancelled", () => {
+  const cancelling = { ...now, waited: null, stopping: true };
+  for (const stage of ["finishing", "saving"]) assert.deepEqual(verbs(bar(facts({ stage }), cancelling)), []);
+});
+
 test("it warns a minute before the end and offers more time", () => {
   const mine = facts({ mode: "you" });
   assert.equal(bar(mine, { ...now, left: 61 }), null);
@@ -71,12 +83,18 @@ test("it asks whoever drives when somebody wants to", () => {
 
 test("it tells everybody when control changes hands, and the loser loudly", () => {
   const [you, bob, agent] = [facts({ mode: "you" }), facts({ mode: "other", name: "bob" }), facts({ mode: "agent" })];
-  assert.equal(news(you, you, false), null);
-  assert.match(news(agent, you, true).text, /Ctrl\+Alt\+Shift/);
-  assert.equal(news(you, bob, false).tone, "warning");
-  assert.equal(news(you, bob, true).tone, "info");
-  assert.equal(news(agent, bob, false).text, "bob is driving now.");
-  assert.equal(news(you, facts({ agent: true }), true), null);
-  assert.equal(news(you, facts({ agent: true }), false).tone, "warning");
-  assert.equal(news({ ...bob, asking: true }, bob, false).text, "bob keeps control for now.");
+  assert.equal(news(you, you), null);
+  assert.match(news(agent, you, { own: true }).text, /Ctrl\+Alt\+Shift/);
+  assert.equal(news(you, bob).tone, "warning");
+  assert.equal(news(you, bob, { own: true }).tone, "info");
+  assert.equal(news(agent, bob).text, "bob is driving now.");
+  assert.equal(news(you, facts({ agent: true }), { own: true }), null);
+  assert.equal(news(you, facts({ agent: true })).tone, "warning");
+  assert.equal(news({ ...bob, asking: true }, bob).text, "bob keeps control for now.");
+});
+
+test("it names the button, not keys, to whoever drives by touch", () => {
+  const told = (agent) => news(facts({ agent, mode: "agent" }), facts({ agent, mode: "you" }), { own: true, touch: true });
+  assert.equal(told(true).text, "You are driving. The button “Hand back” gives control back.");
+  assert.equal(told(false).text, "You are driving. The button “Leave control” gives control back.");
 });

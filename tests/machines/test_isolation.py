@@ -16,11 +16,35 @@ from sandboxes.backends.gvisor import VNC_PORT, GvisorSandbox, Options
 from sandboxes.host import Host, here
 from sandboxes.ids import new_id
 from sandboxes.images import store
-from sandboxes.network import pins
+from sandboxes.network import links, pins
+from sandboxes.network.forwarding import OPENED
 from sandboxes.runsc import binary
 from sandboxes.snapshots import Snapshots
 
+ROOT = Path(__file__).parents[2]
 CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 2)"
+
+TWO_INSTALLATIONS = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from sandboxes.host import here
+from sandboxes.ids import new_id
+from sandboxes.network import Policy, ensure_firewall, records, remove_firewall
+switch = Path(f"/proc/sys/net/ipv4/conf/{sys.argv[1]}/forwarding")
+switch.write_text(sys.argv[2])
+first, second = (replace(here(), home=here().home / new_id()) for _ in range(2))
+machine = new_id()
+for host in (first, second):
+    records.write(host, records.Record(machine, "10.213.0.0", "10.213.0.1", Policy("open")))
+    ensure_firewall(host)
+both = switch.read_text()
+remove_firewall(first)
+one = switch.read_text()
+records.remove(second, machine)
+ensure_firewall(second)
+print(both, one, switch.read_text())
+"""
 
 
 def reaches(machine: GvisorSandbox, address: str, port: int) -> bool:
@@ -47,6 +71,18 @@ def test_it_keeps_a_machine_away_from_its_host(machine: GvisorSandbox, listening
     port = listening.getsockname()[1]
     assert host_reaches(gateway(machine), port)
     assert not reaches(machine, gateway(machine), port)
+
+
+@pytest.mark.parametrize(("before", "seen"), [("0", "1 1 0"), ("1", "1 1 1")])
+def test_it_forwards_for_as_long_as_a_machine_needs_it(before: str, seen: str) -> None:
+    """In a network namespace in place of the host, whose way out has a name of its own."""
+    way = f"up{os.getpid()}"
+    build = 'ip link add "$0" type veth peer name back && ip link set "$0" up && ip route add default dev "$0"'
+    argv = [sys.executable, "-c", TWO_INSTALLATIONS, way, before]
+    inside = ["unshare", "--net", "--mount", "sh", "-c", f'{build} && exec "$@"', way, *argv]
+    told = subprocess.run(inside, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert told.stdout.split() == seen.split(), told.stderr
+    assert not (OPENED / way).exists()
 
 
 def test_it_keeps_machines_away_from_each_other(machine: GvisorSandbox) -> None:
@@ -140,3 +176,14 @@ def test_it_leaves_nobody_inside_the_right_to_mount(machine: GvisorSandbox) -> N
     bounds = machine.exec(["sh", "-c", "grep -h CapBnd /proc/[0-9]*/status"]).stdout.split()[1::2]
     assert len(bounds) > 5
     assert not any(int(bound, 16) >> 21 & 1 for bound in bounds)
+
+
+def test_it_connects_on_a_host_that_keeps_no_folder_for_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "ADDRESS_LOCK", tmp_path / "lock" / "addresses")
+    machine_id = new_id()
+    try:
+        network.connect(here(), machine_id)
+        assert machine_id in network.owned_ids(here())
+    finally:
+        network.disconnect(here(), machine_id)
+    assert machine_id not in network.owned_ids(here())

@@ -54,6 +54,15 @@ def test_it_refuses_a_flipped_bit(store: Snapshots, sealed: SnapshotRef) -> None
         store.find(sealed.id)
 
 
+@pytest.mark.parametrize("name", ["../image", "..", "", ".key", "a/b", "/etc", "x" * 13])
+def test_it_goes_nowhere_else_by_a_name(store: Snapshots, sealed: SnapshotRef, name: str) -> None:
+    before = sorted(store.root.parent.rglob("*"))
+    with pytest.raises(Gone):
+        store.find(name)
+    store.delete(name)
+    assert sorted(store.root.parent.rglob("*")) == before
+
+
 def test_it_takes_an_exact_copy_for_the_original(store: Snapshots, sealed: SnapshotRef) -> None:
     content = pages(store, sealed).read_bytes()
     pages(store, sealed).unlink()

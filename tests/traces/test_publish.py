@@ -75,7 +75,7 @@ def test_it_hints_at_nothing_that_was_not_committed(recorder: Recorder, trace: T
 
 
 def elsewhere(settings: LazySettings, address: Path) -> None:
-    layer = {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [f"unix://{address}"]}}
+    layer = {"BACKEND": "godhand_web.layer.Layer", "CONFIG": {"url": f"unix://{address}"}}
     settings.CHANNEL_LAYERS = {"default": layer}
 
 

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import socket
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from .site import Site
 
 MachineOf = Callable[..., Machine]
 SnapshotOf = Callable[..., Snapshot]
-ALIVE = ("alive:agents", "alive:machines")
+ALIVE = ("alive:agents", "alive:machines", "alive:beat")
 
 
 @pytest.fixture
@@ -33,6 +34,14 @@ def workers(redis_url: str) -> Iterator[None]:
         redis.mset(dict.fromkeys(ALIVE, 1))
         yield
         redis.delete(*ALIVE)
+
+
+@pytest.fixture
+def gate(settings: LazySettings) -> Iterator[socket.socket]:
+    """All that is asked of it here: it listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        settings.GATE_PORT = listener.getsockname()[1]
+        yield listener
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -15,15 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.home import TEST_HOME
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 DATABASE = Path("db/godhand.sqlite3")
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 @cache

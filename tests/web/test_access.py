@@ -50,7 +50,7 @@ from .example import example_trace
 from .task_rows import run_in
 from .trace_addresses import about_a_trace
 
-pytestmark = pytest.mark.usefixtures("redis_url", "image", "workers")
+pytestmark = pytest.mark.usefixtures("redis_url", "image", "workers", "gate")
 
 
 @pytest.fixture

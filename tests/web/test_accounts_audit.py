@@ -104,8 +104,8 @@ def test_it_finds_by_person_outcome_and_word(staff: User, owner: User, machine_o
     assert "Stop machine" in found("who=owner")
     assert "Stop machine" in found(f"q={machine.pk}")
     assert "Stop machine" in found("q=stop+machine&outcome=done&since=day")
-    assert "Nothing is like that" in found("who=owner&outcome=failed")
-    assert "Nothing is like that" in found("q=destroy")
+    assert "No matching entries" in found("who=owner&outcome=failed")
+    assert "No matching entries" in found("q=destroy")
 
 
 def test_it_shows_a_hundred_at_a_time(staff: User) -> None:

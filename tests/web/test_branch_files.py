@@ -1,4 +1,4 @@
-"""What differs in files between two heads."""
+"""File differences between two heads."""
 
 from pathlib import Path
 from types import SimpleNamespace

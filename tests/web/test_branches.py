@@ -100,7 +100,7 @@ def test_it_says_at_the_form_what_is_wrong(as_owner: Client, run: Run) -> None:
     for hints, fields, why in (
         (["a"], {"steps": "3"}, "steps must be above 3"),
         (["a"], {"money": "0.01"}, "which the run has cost so far"),
-        (["a"], {"each": "9"}, "At most 8 at once."),
+        (["a"], {"each": "9"}, "Branches: at most 8 at once."),
         (["a"], {"provider": "nobody"}, "There is no such model here."),
         (["a", "b"], {"each": "8"}, "may have 16 branches"),
     ):

@@ -7,6 +7,7 @@ from godhand_web.models import User
 from traces import lifecycle
 from traces.models import Trace
 
+from .branch_seed import branched
 from .example import example_trace, single_branch
 
 pytestmark = pytest.mark.usefixtures("redis_url")
@@ -28,6 +29,18 @@ def test_it_opens_where_two_branches_part(as_owner: Client, owner: User) -> None
     assert words(page) == ["common", "only A", "only B", "same", "only A", "only B", "only B", "changed"]
     assert re.search(r'data-row="1" aria-current="true"', page)
     assert page.count("data-sentence>Typed “=SUM(B2:B9)”") == 1
+
+
+def sides(page: str) -> list[str]:
+    return re.findall(r'<option value="(\w+)" selected>', page)
+
+
+def test_it_opens_with_the_winner_and_the_best_that_it_has_not_come_from(as_owner: Client, owner: User) -> None:
+    trace = branched(owner).trace
+    assert sides(page_of(as_owner, trace)) == ["b2", "b1"]
+    assert sides(page_of(as_owner, trace, "?a=b3")) == ["b3", "b2"]
+    assert sides(page_of(as_owner, trace, "?b=b2")) == ["b1", "b2"]
+    assert sides(page_of(as_owner, trace, "?b=main")) == ["b1", "main"]
 
 
 def test_it_adds_both_paths_up(as_owner: Client, owner: User) -> None:

@@ -1,5 +1,6 @@
 """The dashboard: what needs a person first, then what runs; and a first run that teaches."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -7,15 +8,16 @@ from django.test import Client
 from django.utils import timezone
 from redis import Redis
 
-from agents import model_keys
+from agents import api, model_keys
 from agents.models import Branch, State, Takeover
 from godhand_web.models import User
 from sandboxes import lease
-from sandboxes.models import Lease
+from sandboxes.models import Lease, Machine
 from sandboxes.models import State as MachineState
 
+from . import task_rows
 from .conftest import MachineOf
-from .task_rows import QUESTION, child_of, run_in
+from .task_rows import QUESTION, child_of, run_in, settle
 
 pytestmark = pytest.mark.usefixtures("redis_url", "image")
 
@@ -75,6 +77,27 @@ def test_it_begins_to_take_over_from_a_card(as_owner: Client, owner: User) -> No
     assert Takeover.objects.get().person == owner
 
 
+def test_it_names_each_run_of_a_task_that_has_several(as_owner: Client, owner: User) -> None:
+    run_in(owner, State.NEEDS_HELP, goal="Read the invoices", steps=1)
+    first = run_in(owner, State.NEEDS_HELP, goal="Sort the mail", steps=1)
+    settle(api.start(first.task).branches.get(), State.NEEDS_HELP, None)
+    running = api.start(first.task).branches.get()
+    settle(running, State.RUNNING, task_rows.machine_of(running, State.RUNNING))
+    page = as_owner.get("/")
+    assert {card.which for card in page.context["waiting"]} == {"", "Run 1 of 3", "Run 2 of 3"}
+    assert [card.which for card in page.context["running"]] == ["Run 3 of 3"]
+    assert all(page.content.decode().count(f"Run {number} of 3") >= 2 for number in (1, 2, 3))
+
+
+def test_it_shows_machines_as_they_look_now(
+    as_owner: Client, owner: User, machine_of: MachineOf, thumbnail_of: Callable[[Machine], None]
+) -> None:
+    run_in(owner, State.SUCCEEDED, steps=1)
+    alone = machine_of(owner, MachineState.READY)
+    thumbnail_of(alone)
+    assert f"/machines/{alone.pk}/thumb.webp?v=" in as_owner.get("/").content.decode()
+
+
 def test_it_says_that_nothing_waits(as_owner: Client, owner: User) -> None:
     run_in(owner, State.SUCCEEDED, steps=1)
     text = as_owner.get("/").content.decode()
@@ -102,7 +125,7 @@ def test_it_counts_the_line(as_owner: Client, owner: User) -> None:
 def test_it_shows_machines_that_no_task_has(as_owner: Client, owner: User, machine_of: MachineOf) -> None:
     run_in(owner, State.RUNNING, steps=1)
     alone = machine_of(owner, MachineState.READY, name="lonely-wren")
-    assert [machine.pk for machine in as_owner.get("/").context["machines"]] == [alone.pk]
+    assert [tile.machine for tile in as_owner.get("/").context["machines"]] == [alone]
 
 
 def test_it_teaches_on_the_first_run(as_owner: Client, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,3 +1,4 @@
+import socket
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,20 @@ def test_it_is_alive_without_a_database(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("image", "workers")
-def test_it_is_ready_when_every_need_is_met(client: Client, db: None, redis_url: str) -> None:
-    needs = dict.fromkeys(("database", "migrations", "redis", "workers", "image"), "ok")
+def test_it_is_ready_when_every_need_is_met(client: Client, db: None, redis_url: str, gate: socket.socket) -> None:
+    needs = dict.fromkeys(("database", "migrations", "redis", "workers", "beat", "gate", "image"), "ok")
     assert client.get("/readyz").json() == {"ready": True, **needs}
     Redis.from_url(redis_url).delete("alive:machines")
     assert client.get("/readyz").json() == {"ready": False, **needs, "workers": "nobody serves machines"}
+    Redis.from_url(redis_url).delete("alive:beat")
+    assert "does not beat" in client.get("/readyz").json()["beat"]
 
 
 @pytest.mark.usefixtures("redis_url")
-def test_it_names_what_is_missing(client: Client, db: None, image: Path, settings: LazySettings) -> None:
+def test_it_names_what_is_missing(
+    client: Client, db: None, image: Path, settings: LazySettings, gate: socket.socket
+) -> None:
+    gate.close()
     settings.REDIS_URL = "unix:///nowhere/redis.sock"
     (image / "manifest.json").unlink()
     response = client.get("/readyz")
@@ -30,5 +36,7 @@ def test_it_names_what_is_missing(client: Client, db: None, image: Path, setting
         "migrations": "ok",
         "redis": "does not answer",
         "workers": "unknown, Redis does not answer",
+        "beat": "unknown, Redis does not answer",
+        "gate": "does not answer; ./godhand logs gate has the details",
         "image": "The image “desktop” is not built on this host; run ./godhand image build desktop.",
     }

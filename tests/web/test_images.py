@@ -64,7 +64,7 @@ def test_it_shows_exact_versions_and_finds_them(as_owner: Client, place: Path) -
     found = as_owner.get("/images/desktop/?q=BASH").content.decode()
     assert "5.2.37-2" in found
     assert "tint2" not in found
-    assert "Nothing in it is called that" in as_owner.get("/images/desktop/?q=emacs").content.decode()
+    assert "No matching packages" in as_owner.get("/images/desktop/?q=emacs").content.decode()
     assert as_owner.get("/images/nothing/").status_code == 404
 
 

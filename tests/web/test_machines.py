@@ -1,13 +1,20 @@
+from collections.abc import Callable
+
 import pytest
 from django.conf import LazySettings
 from django.test import Client
+from redis import Redis
 
+from agents import api
+from agents.models import State as RunState
 from godhand_web.models import User
 from godhand_web.pages import machines
+from sandboxes import thumbnails
 from sandboxes.limits import Limits
 from sandboxes.models import Machine, State, Tag
 
 from .conftest import MachineOf
+from .task_rows import run_in
 
 pytestmark = pytest.mark.usefixtures("redis_url", "image")
 
@@ -104,7 +111,7 @@ def test_it_finds_machines_by_name_id_image_owner_and_tag(staff: User, owner: Us
         page = client.get(f"/machines/?{query}").content.decode()
         assert "calm-heron" in page, query
         assert other.name not in page, query
-    assert "No machine is like that" in client.get("/machines/?image=office").content.decode()
+    assert "No matching machines" in client.get("/machines/?image=office").content.decode()
 
 
 @pytest.mark.parametrize(
@@ -130,3 +137,36 @@ def test_it_shows_limits_and_what_a_machine_is_filed_under(
     assert "Tags by owner" in as_owner.get(f"/machines/{machine.pk}/").content.decode()
     resources = as_owner.get(f"/machines/{machine.pk}/?tab=resources").content.decode()
     assert "does not tell what it uses" in resources
+
+
+def test_it_shows_what_machines_look_like_and_keeps_that_coming(
+    as_owner: Client, owner: User, machine_of: MachineOf, thumbnail_of: Callable[[Machine], None], redis_url: str
+) -> None:
+    ready, booting = machine_of(owner), machine_of(owner, State.BOOTING)
+    thumbnail_of(ready)
+    page = as_owner.get("/machines/").content.decode()
+    assert f"/machines/{ready.pk}/thumb.webp?v=" in page
+    assert f"/machines/{booting.pk}/thumb.webp" not in page
+    with Redis.from_url(redis_url) as redis:
+        assert redis.zscore(thumbnails.WATCHED, ready.pk)
+        assert not redis.zscore(thumbnails.WATCHED, booting.pk)
+
+
+def test_it_shows_the_last_step_where_there_is_no_picture_of_now(as_owner: Client, owner: User) -> None:
+    run = run_in(owner, RunState.NEEDS_HELP, steps=2)
+    assert f'<img src="/traces/{run.trace_id}/' in as_owner.get("/machines/").content.decode()
+
+
+def test_it_says_what_is_done_on_a_machine_to_those_who_may_know(
+    as_owner: Client, owner: User, staff: User, stranger: User
+) -> None:
+    run = run_in(owner, RunState.NEEDS_HELP, goal="Pay the invoice", steps=1)
+    api.start(run.task)
+    Machine.objects.update(owner=stranger)
+    mine, theirs = Client(), Client()
+    mine.force_login(staff)
+    theirs.force_login(stranger)
+    shown = mine.get("/machines/").content.decode()
+    for words in ("Pay the invoice", "Needs help", "Run 1 of 2"):
+        assert words in shown
+    assert "Pay the invoice" not in theirs.get("/machines/").content.decode()

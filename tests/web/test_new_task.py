@@ -14,6 +14,7 @@ from agents.models import State, Task
 from agents.verify import parse_checks
 from godhand_web.models import User
 from godhand_web.pages.task_form import SNIPPETS
+from godhand_web.templatetags.godhand import of_field
 from tests.providers.wire import KEY, WireServer
 from tests.providers.wire.replies import message, text
 from traces.models import Blob
@@ -264,3 +265,26 @@ def test_it_tells_what_the_service_said(staff: User, monkeypatch: pytest.MonkeyP
         page = client.post("/settings/models/anthropic/test/", place, follow=True).content.decode()
         assert "refused the key in ANTHROPIC_API_KEY" in page
         assert "sk-wrong" not in page
+
+
+def test_it_names_the_field_of_every_mistake(as_owner: Client) -> None:
+    page = send(as_owner, goal="", minutes="soon", network="allowlist", allow="").content.decode()
+    for field, words in (
+        ("goal", "Goal: say what is to be done."),
+        ("minutes", "Minutes: enter a number."),
+        ("allow", "Allowlist: list at least one name or address, or turn the network off."),
+    ):
+        assert f'<a href="#field-{field}">{words}</a>' in page
+    assert (
+        of_field("Memory, MiB: a number from 256 to 65536.", "Memory, MiB")
+        == "Memory, MiB: a number from 256 to 65536."
+    )
+
+
+@pytest.mark.parametrize("path", ["/tasks/new/", "/machines/new/", "/settings/space/", "/settings/people/"])
+def test_it_ends_no_path_with_a_slash(staff: User, path: str) -> None:
+    client = Client()
+    client.force_login(staff)
+    crumb = re.search(r'<nav class="crumb".*?</nav>', client.get(path).content.decode())
+    assert crumb
+    assert not re.sub("<[^>]*>", "", crumb[0]).rstrip().endswith("/")

@@ -12,6 +12,7 @@ from agents.plan import Plan
 from agents.standing import Schedule
 from godhand_web.models import User
 from traces.models import Event
+from traces.outline import read
 
 from .conftest import MachineOf, SnapshotOf
 from .task_rows import recorder_of, run_in, schedule_of
@@ -57,7 +58,9 @@ def test_it_starts_from_a_step_of_a_trace(
     recorder_of(run.branches.get()).snapshot(snapshot=saved.pk, backend="gvisor", keeps="disk+memory", size=1, ms=1)
     last = Event.objects.filter(trace=run.trace).latest("seq").seq
     link = f"http://testserver/traces/{run.trace_id}/?branch=main&step={last}"
-    assert f"Step {last} of" in as_owner.get("/tasks/new/").content.decode()
+    number = len(read(run.trace_id).path("main"))
+    assert number < last
+    assert f"Step {number} of" in as_owner.get("/tasks/new/").content.decode()
     assert send(as_owner, start="step", step_link=link).status_code == 302
     task = Task.objects.exclude(pk=run.task_id).get()
     assert task.snapshot == saved.pk
@@ -70,7 +73,7 @@ def test_it_starts_from_a_step_of_a_trace(
     [
         ("", "Paste the link"),
         ("/traces/{trace}/", "Paste the link"),
-        ("{trace} 99999", "has no step"),
+        ("{trace} 99999", "has no such step"),
         ("abcdef 1", "no such trace"),
         ("{trace} 1", "No machine was saved"),
     ],
@@ -91,7 +94,9 @@ def test_it_says_what_checks_ask_for(as_owner: Client) -> None:
         as_owner, goal="", checks='[[check]]\nkind = "file_exists"\npath = "a.txt"\nmin_size = 7'
     ).content.decode()
     assert "There is a file a.txt of at least 7 bytes." in page
-    assert "when the agent says it is done" in page
+    explained = page.partition('class="explained"')[2].partition("</ol>")[0]
+    assert "when the agent says it is done" in explained
+    assert "#list-checks" in explained
 
 
 def test_it_saves_a_schedule_with_all_that_the_task_has(as_owner: Client) -> None:

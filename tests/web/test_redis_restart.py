@@ -2,10 +2,10 @@
 
 import pytest
 from asgiref.sync import async_to_sync
-from channels_redis.pubsub import RedisPubSubChannelLayer
 from websockets.exceptions import ConnectionClosed
 
-from godhand_web.line import SERVICE_RESTART
+from godhand_web.consumers import SERVICE_RESTART
+from godhand_web.layer import Layer
 from sandboxes.publish import machine_group
 from tests.broker import Broker
 
@@ -24,7 +24,7 @@ def test_it_sends_listeners_away_when_redis_goes_and_hears_them_when_it_is_back(
             assert closed.value.rcvd is not None
             assert closed.value.rcvd.code == SERVICE_RESTART
     broker.start()
-    layer = RedisPubSubChannelLayer(hosts=[broker.url])
-    with listen(own_site, f"/ws/machines/{machine_id}/", "ann") as again:
+    layer = Layer(broker.url)
+    with listen(own_site, paths[0], "ann") as again:
         async_to_sync(layer.group_send)(machine_group(machine_id), {"type": "machine.changed", "id": machine_id})
         assert machine_id in str(again.recv(timeout=20))

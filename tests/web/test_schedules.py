@@ -38,6 +38,7 @@ def test_it_shows_the_next_five_and_what_became_of_the_last(as_owner: Client, ow
     response = as_owner.get(f"/schedules/{schedule.pk}/")
     said, coming = response.context["coming"]
     assert (said, len(coming)) == ("Every weekday at 09:00", 5)
+    assert "Next 5 runs (Europe/Berlin)" in response.content.decode()
     assert all("09:00" in moment.local for moment in coming)
     page = response.content.decode()
     for words in ("Missed", "Skipped", "Could not start", "The installation was down.", "Succeeded"):

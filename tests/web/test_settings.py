@@ -55,7 +55,7 @@ def test_it_loses_nothing_on_a_mistake(as_owner: Client) -> None:
     page = response.content.decode()
     assert 'value="many"' in page
     assert 'value="4.5"' in page
-    assert "Enter a whole number." in page
+    assert "Steps: enter a whole number." in page
     assert checked_in(page) == LOOKS
     as_owner.post("/settings/", LOOKS)
     plain = {"theme": "light", "keys": "on", "density": "comfortable", "motion": "system"}

@@ -33,12 +33,12 @@ def test_it_shows_the_room_that_each_trace_takes(as_owner: Client, owner: User, 
 def test_it_shows_what_will_go_before_it_goes(as_owner: Client, owner: User, settings: LazySettings) -> None:
     settings.TRACE_DAYS, settings.PICTURE_DAYS = 30, 0
     trace = example_trace(owner, "An old one")
-    assert "What goes with the next sweep" not in as_owner.get("/settings/space/").content.decode()
+    assert "Deleted with the next sweep" not in as_owner.get("/settings/space/").content.decode()
     Trace.objects.update(ended_at=timezone.now() - timedelta(days=31))
-    assert "What goes with the next sweep" in as_owner.get("/settings/space/").content.decode()
+    assert "Deleted with the next sweep" in as_owner.get("/settings/space/").content.decode()
     as_owner.post(f"/traces/{trace.pk}/keep/", {"keep": "yes"})
     page = as_owner.get("/settings/space/").content.decode()
-    assert "What goes with the next sweep" not in page
+    assert "Deleted with the next sweep" not in page
     assert "Kept" in page
     as_owner.post(f"/traces/{trace.pk}/keep/", {"keep": "no"})
     trace.refresh_from_db()

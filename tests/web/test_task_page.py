@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from agents import api
+from agents import api, lifecycle
+from agents.endings import PAUSED
 from agents.models import Branch, Note, Run, State, Wish
 from agents.states import STEPWISE
 from agents.wanted import wanted
@@ -126,6 +127,24 @@ def test_it_pauses_and_takes_it_back(as_owner: Client, owner: User) -> None:
     assert branch_of(run).wish == Wish.NONE
 
 
+def test_it_says_who_paused_it_and_you_to_that_person(as_owner: Client, owner: User, staff: User) -> None:
+    run = run_in(owner, State.RUNNING, steps=1)
+    told(as_owner, run, "pause")
+    lifecycle.move(branch_of(run).pk, State.PAUSED, PAUSED.format(owner))
+    other = Client()
+    other.force_login(staff)
+    assert "You paused it. Its machine" in text(as_owner, run)
+    assert "owner paused it. Its machine" in text(other, run)
+    assert [card.doing.what for card in as_owner.get("/").context["waiting"]] == ["You paused it."]
+
+
+@pytest.mark.parametrize(("state", "words"), [(State.NEEDS_HELP, QUESTION), (State.PAUSED, "Somebody paused it.")])
+def test_it_says_once_why_a_run_rests(as_owner: Client, owner: User, state: State, words: str) -> None:
+    page = text(as_owner, run_in(owner, state, steps=1))
+    desk = page.partition('data-live="top"')[2].partition('data-live="side"')[0]
+    assert desk.count(words) == 1
+
+
 def test_it_resumes_what_rests(as_owner: Client, owner: User) -> None:
     run = run_in(owner, State.PAUSED, steps=1)
     assert "It goes on" in told(as_owner, run, "resume")
@@ -172,7 +191,7 @@ def test_it_changes_limits_while_it_runs(as_owner: Client, owner: User) -> None:
     run.task.refresh_from_db()
     assert (run.task.limits["steps"], run.task.limits["money"], run.task.limits["minutes"]) == (9, 0.5, 60)
     assert "must be a number above 0" in told(as_owner, run, "limits", steps="-1")
-    assert "Enter a whole number" in told(as_owner, run, "limits", steps="many")
+    assert "Steps: enter a whole number." in told(as_owner, run, "limits", steps="many")
     run.task.refresh_from_db()
     assert run.task.limits["steps"] == 9
 

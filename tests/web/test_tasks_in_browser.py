@@ -198,7 +198,7 @@ def test_it_takes_one_to_the_mistake(browser: Browser, site: Site) -> None:
         page.get_by_role("button", name="Start").click()
         expect(page.locator("#errors")).to_be_focused()
         expect(page.get_by_text("kept.txt")).to_be_visible()
-        page.get_by_role("link", name="Ensure this value is less than or equal to 16.").click()
+        page.get_by_role("link", name="Runs: ensure this value is less than or equal to 16.").click()
         expect(page.get_by_label("Runs")).to_be_focused()
         expect(page.get_by_label("Runs")).to_have_value("99")
 

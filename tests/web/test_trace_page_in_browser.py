@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from .site import Site
 from .test_pages_in_browser import check, needs_axe, opened
@@ -180,6 +180,13 @@ def test_it_scrubs(browser: Browser, site: Site, traces: dict[str, str]) -> None
         at(page, 8)
 
 
+def distance(left: Locator, right: Locator) -> float:
+    one, other = left.bounding_box(), right.bounding_box()
+    assert one
+    assert other
+    return other["x"] - one["x"] - one["width"]
+
+
 def test_it_finds_steps_and_walks_from_hit_to_hit(browser: Browser, site: Site, traces: dict[str, str]) -> None:
     with opened(browser, site, f"/traces/{traces['pivot']}/") as page:
         press(page, "/")
@@ -191,6 +198,7 @@ def test_it_finds_steps_and_walks_from_hit_to_hit(browser: Browser, site: Site, 
         expect(page.locator(".tile-sign .hit")).to_be_visible()
         page.get_by_label("Search this trace").fill("type:click")
         expect(count).to_have_text(re.compile("15 hits"))
+        assert distance(page.get_by_label("Search this trace"), count) > 8
         page.get_by_label("Search this trace").blur()
         press(page, "Home", "n")
         at(page, 3)

@@ -105,7 +105,7 @@ def test_it_filters_sizes_and_turns_pages(
     assert page.count("data-tile=") == 2
     assert "size=l&amp;page=2" in page
     assert as_owner.get("/machines/wall/?size=l&page=2").content.decode().count("data-tile=") == 1
-    assert "No machine is like that" in as_owner.get("/machines/wall/?q=nowhere").content.decode()
+    assert "No matching machines" in as_owner.get("/machines/wall/?q=nowhere").content.decode()
 
 
 def test_it_teaches_on_an_empty_wall(as_owner: Client, owner: User, machine_of: MachineOf) -> None:

@@ -36,5 +36,6 @@ def running_machine(wanted: str) -> Machine:
     found = list(running.filter(Q(pk=wanted) | Q(name=wanted)) if wanted else running)
     if len(found) != 1:
         names = ", ".join(f"{machine.name} ({machine.pk})" for machine in running) or "none"
-        raise CommandError(f"Name one machine. Running: {names}.")
+        trouble = f"No running machine is called “{wanted}”" if wanted and not found else "Name one machine"
+        raise CommandError(f"{trouble}. Running: {names}.")
     return found[0]

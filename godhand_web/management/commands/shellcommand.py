@@ -2,9 +2,9 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
-from sandboxes import lifecycle
+from sandboxes import database, lifecycle
 
 from .inmachine import running_machine
 
@@ -16,4 +16,6 @@ class Command(BaseCommand):
         parser.add_argument("machine", nargs="?", default="")
 
     def handle(self, *_arguments: str, **options: Any) -> None:
+        if database.is_missing():
+            raise CommandError("There are no machines here: GodHand has not served with this GODHAND_HOME yet.")
         self.stdout.write(json.dumps(lifecycle.attach(running_machine(options["machine"])).root_shell()))

@@ -111,6 +111,8 @@ class Server:
         if machine_id and (len(machine_id) != 32 or not machine_id.isalnum() or not machine_id.isascii()):
             raise Refusal("bad_request", "A machine id has 32 hexadecimal digits.")
         with self.lock:
+            if channel.sock not in self.friends:  # its own token was changed while it waited
+                raise Hangup
             if machine_id:
                 with open(MACHINE_ID_FILE, "w") as file:
                     file.write(f"{machine_id}\n")
@@ -121,6 +123,7 @@ class Server:
             self.token = token.encode()
             for sock in self.friends - {channel.sock}:
                 hang_up(sock)
+            self.friends = {channel.sock}
         channel.send({"ok": True})
         raise Hangup
 

@@ -26,14 +26,26 @@ export function offer({ mode, stage, agent, may_drive: mayDrive }) {
   return { text: agent ? "Take over" : "Take control", verb: "take" };
 }
 
+const STAGES = {
+  finishing: "The agent finishes what it is doing",
+  saving: "The machine is being saved as it is now",
+};
+
+/**
+ * For one whose take-over is under way. Nobody asks for it any more when `waited` is null: a step of it failed, unless
+ * it is `stopping`.
+ */
+function takingOver({ stage }, { waited, stopping }) {
+  if (stopping) return { text: "Cancelling", acts: [] };
+  const acts = stage === "finishing" ? [{ text: "Cancel", verb: "withdraw" }] : [];
+  if (waited === null) acts.unshift({ text: "Try again", verb: "take", main: true });
+  else if (stage === "finishing" && waited >= 1000) acts.unshift({ text: "Interrupt now", verb: "interrupt", main: true });
+  return { text: STAGES[stage], acts };
+}
+
 /** The line over the desktop: something waits for this person, or this person waits for something. */
-export function bar(facts, { left, waited }) {
-  if (facts.stage === "finishing") {
-    const acts = [{ text: "Cancel", verb: "withdraw" }];
-    if (waited >= 1000) acts.unshift({ text: "Interrupt now", verb: "interrupt", main: true });
-    return { text: "The agent finishes what it is doing", acts };
-  }
-  if (facts.stage === "saving") return { text: "The machine is being saved as it is now", acts: [] };
+export function bar(facts, { left, waited, stopping }) {
+  if (facts.stage) return takingOver(facts, { waited, stopping });
   if (facts.asker) {
     const acts = [
       { text: "Hand over", verb: "accept", main: true },
@@ -61,12 +73,17 @@ export function backLine(facts, now) {
   return { text: `To hand back, ${first}. What you wrote stays here.`, acts };
 }
 
+/** By touch there may be no keyboard. */
+function howToLeave(facts, touch) {
+  return touch ? `The button “${offer({ ...facts, may_drive: true }).text}” gives control back.` : "Ctrl+Alt+Shift gives control back.";
+}
+
 /** What everybody is told when it changes hands: words and tone. `own` says that this page asked for it. */
-export function news(before, after, own) {
+export function news(before, after, { own = false, touch = false } = {}) {
   if (before.mode === after.mode && before.name === after.name) {
     return before.asking && !after.asking ? { text: `${after.name} keeps control for now.` } : null;
   }
-  if (after.mode === "you") return { text: "You are driving. Ctrl+Alt+Shift gives control back." };
+  if (after.mode === "you") return { text: `You are driving. ${howToLeave(after, touch)}` };
   if (after.mode === "other") {
     return { text: `${after.name} is driving now.`, tone: before.mode === "you" && !own ? "warning" : "info" };
   }

@@ -107,7 +107,7 @@ function control(verb) {
   const verbs = {
     handback: openHandback,
     take: () => lease.take(),
-    interrupt: () => lease.take({ interrupt: 1 }),
+    interrupt: () => lease.take({ interrupt: true }),
     withdraw: () => lease.withdraw(),
     extend: () => lease.extend(),
   };

@@ -1,10 +1,10 @@
 import { backLine, bar, news, offer, timeLeft } from "../lib/control.js";
 import { Refused, isLogin, post } from "../lib/post.js";
+import { Taking } from "../lib/taking.js";
 import { paintLine } from "./controlbar.js";
 import { say } from "./toasts.js";
 
 const BEAT = 15000;
-const AGAIN = 300;
 const USES = ["keydown", "input", "pointerdown", "pointermove", "wheel"];
 const LEASE_HINTS = ["lease.changing", "lease.changed"];
 
@@ -16,6 +16,7 @@ export class Lease {
   constructor({ root, viewer, changed }) {
     Object.assign(this, { root, viewer, changed });
     this.facts = null;
+    this.taking = new Taking((interrupt) => this.#step(interrupt));
     this.own = false;
     this.usedAt = 0;
     this.until = 0;
@@ -78,11 +79,13 @@ export class Lease {
   }
 
   /** Again and again until it is there: each call takes it one step further. */
-  async take(fields = {}) {
-    this.waitedSince ??= Date.now();
-    const went = await this.act("take", this.#isPrivate() ? fields : { ...fields, record: 1 });
-    if (went && this.facts.stage) this.timer = setTimeout(() => this.take(), AGAIN);
-    else this.waitedSince = null;
+  take(how) {
+    return this.taking.go(how);
+  }
+
+  async #step(interrupt) {
+    const went = await this.act("take", { ...(!this.#isPrivate() && { record: 1 }), ...(interrupt && { interrupt: 1 }) });
+    return went && Boolean(this.facts.stage);
   }
 
   #isPrivate() {
@@ -90,9 +93,10 @@ export class Lease {
   }
 
   async withdraw() {
-    clearTimeout(this.timer);
-    this.waitedSince = null;
-    await this.act("withdraw");
+    const withdrawn = this.taking.stop(() => this.act("withdraw"));
+    this.paint();
+    await withdrawn;
+    this.paint();
   }
 
   extend() {
@@ -101,9 +105,10 @@ export class Lease {
 
   paint() {
     const { facts, left } = this;
-    const waited = this.waitedSince ? Date.now() - this.waitedSince : 0;
-    paintLine(document.querySelector("[data-control-bar]"), bar(facts, { left, waited }));
-    if (this.#dialog?.open) paintLine(this.#dialog.querySelector("[data-back-line]"), backLine(facts, { left, waited }));
+    const { waited, stopping } = this.taking;
+    const now = { left, waited, stopping };
+    paintLine(document.querySelector("[data-control-bar]"), bar(facts, now));
+    if (this.#dialog?.open) paintLine(this.#dialog.querySelector("[data-back-line]"), backLine(facts, now));
     for (const clock of this.root.querySelectorAll("[data-left]")) {
       clock.hidden = !this.driving;
       clock.textContent = `${timeLeft(left)} left`;
@@ -162,7 +167,8 @@ export class Lease {
     this.facts = facts;
     this.until = Date.now() + 1000 * facts.left;
     this.viewer.drive(facts.mode === "you");
-    const told = before && news(before, facts, this.own);
+    const touch = matchMedia("(pointer: coarse)").matches;
+    const told = before && news(before, facts, { own: this.own, touch });
     if (told) say(told.text, told.tone);
     this.paint();
     this.changed();

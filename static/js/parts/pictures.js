@@ -1,9 +1,13 @@
-const EVERY = 2000;
+const SOON = 2000;
 
-/** Keeps tiles fresh while somebody looks: asks which pictures are new, loads those, and says what is being done. */
+/** Keeps tiles fresh while somebody looks: asks which pictures are new, loads those, and says what is being done.
+
+`rest` is how long it waits once every tile has a picture. */
 export class Pictures {
-  constructor(told) {
+  constructor(told, rest = SOON) {
     this.told = told;
+    this.rest = rest;
+    this.missing = true;
     this.paused = false;
     this.asOf = new Date();
   }
@@ -22,7 +26,7 @@ export class Pictures {
 
   #later() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.#look(), EVERY);
+    this.timer = setTimeout(() => this.#look(), this.missing ? SOON : this.rest);
   }
 
   async #look() {
@@ -41,6 +45,7 @@ export class Pictures {
       if (!response.ok || response.redirected) throw new Error(`answered with ${response.status}`);
       const { pictures, doing } = await response.json();
       if (this.paused) return;
+      this.missing = tiles.some((tile) => !pictures[tile.dataset.tile]);
       for (const tile of tiles) {
         const id = tile.dataset.tile;
         if (pictures[id]) show(tile, pictures[id]);

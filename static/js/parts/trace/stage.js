@@ -34,7 +34,6 @@ export class Stage {
     this.#paintViews(view);
     if (!card) return;
     this.frame.dataset.view = view;
-    this.frame.toggleAttribute("data-carried", card.carried);
     find("carried-note").hidden = !card.carried;
     find("nothing").hidden = Boolean(card.after);
     const [width, height] = card.size ?? [1280, 800];
