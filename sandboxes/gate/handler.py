@@ -13,6 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 from redis import Redis, RedisError
 from websockify.websocketproxy import ProxyRequestHandler
 
+from ..display.barrier import wait_for_input
+from ..errors import Gone, Refused
 from ..fence import Guard
 from . import tickets
 from .frames import Ending, GateSocket
@@ -88,7 +90,13 @@ class GateHandler(ProxyRequestHandler):  # type: ignore[misc]
             signal.setitimer(signal.ITIMER_REAL, 0)
             who = self.client_address[0], ticket.user_id, ticket.sandbox_id, ticket.role
             log.info("%s: user %s, machine %s, %s", *who)
-            Relay(self.request, machine, target.guard, target.still).run()
+            relay = Relay(self.request, machine, target.guard, target.still)
+            try:
+                relay.run()
+            finally:
+                machine.close()
+                if relay.pressed:
+                    _wake(target)
 
     def _ticket(self) -> tickets.Ticket:
         given = parse_qs(urlsplit(self.path).query).get("ticket", [""])[0]
@@ -123,3 +131,9 @@ class GateHandler(ProxyRequestHandler):  # type: ignore[misc]
     def _turn_away(self, status: int) -> None:
         self.close_connection = True
         self.send_error(status)
+
+
+def _wake(target: Target) -> None:
+    """A display lets go of what a lost connection held down, but its windows hear of it only when it wakes next."""
+    with suppress(Gone, Refused):
+        wait_for_input(target.host, target.port)

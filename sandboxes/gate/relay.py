@@ -43,6 +43,11 @@ class Relay:
         self._to_machine = bytearray()
         self._pinged_at = self._taken_at = self._asked_at = time.monotonic()
 
+    @property
+    def pressed(self) -> bool:
+        """Whether a key or a button went down and has not come up."""
+        return bool(self._filter.pressed)
+
     def run(self) -> None:
         """Never returns: raises Ending."""
         self._browser.setblocking(False)
@@ -70,7 +75,7 @@ class Relay:
             writers.append(self._browser)
         if self._to_machine:
             writers.append(self._machine)
-        readable, writable, _ = select.select(readers, writers, [], HELD_DOWN if self._filter.pressed else 1)
+        readable, writable, _ = select.select(readers, writers, [], HELD_DOWN if self.pressed else 1)
         return list(readable), list(writable)
 
     def _from_browser(self) -> None:
@@ -127,7 +132,7 @@ class Relay:
     def _look_at_the_clock(self) -> None:
         now = time.monotonic()
         with ExitStack() as lock:
-            if self._filter.pressed and not self._may_drive(lock):
+            if self.pressed and not self._may_drive(lock):
                 raise Ending(4001, "Control was taken away.")
         if self._browser.outgoing and now - self._taken_at > STALLED_FOR:
             raise Ending(4408, "The browser takes nothing any more.")
