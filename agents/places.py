@@ -12,13 +12,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from sandboxes import forking
+from sandboxes import forking, slots
 from sandboxes import lifecycle as machines
 from sandboxes.errors import SandboxError
-from sandboxes.lifecycle import SlotsUsed
 from sandboxes.models import ENDED as MACHINE_ENDED
 from sandboxes.models import LEAVING, OFF_HOST, Lease, Machine, Snapshot
 from sandboxes.models import State as MachineState
+from sandboxes.slots import SlotsUsed
 from traces.queries import head_of
 
 from . import lifecycle
@@ -140,7 +140,7 @@ def forget_losers() -> None:
 
 
 def _free() -> int:
-    return settings.MACHINE_SLOTS - machines.places_taken()
+    return settings.MACHINE_SLOTS - slots.taken()
 
 
 def _idle() -> QuerySet[Branch]:

@@ -8,9 +8,9 @@ from typing import Any
 from sandboxes import forking
 from sandboxes.base import Sandbox
 from sandboxes.errors import Gone, SandboxError, Taken
-from sandboxes.lifecycle import SlotsUsed
 from sandboxes.models import Machine
 from sandboxes.network import Policy as NetworkPolicy
+from sandboxes.slots import SlotsUsed
 from traces import logsafe
 from traces.errors import DiskFull, Fenced, TraceError
 from traces.events import Actor, Kind, Recorder

@@ -13,8 +13,8 @@ from agents.errors import BadTask
 from agents.models import ENDED as RUN_ENDED
 from agents.models import Run
 from sandboxes.database import stand_alone
-from sandboxes.lifecycle import SlotsUsed
 from sandboxes.models import OFF_HOST, Machine, Snapshot
+from sandboxes.slots import SlotsUsed
 from traces import retention
 from traces.models import Job
 

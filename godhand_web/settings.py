@@ -36,7 +36,7 @@ GATE_PORT = env.port("GODHAND_GATE_PORT", 8801)
 GATE_URL = env.url("GODHAND_GATE_URL", "", ("ws", "wss"))
 GATE_CONNECTIONS = env.integer("GODHAND_GATE_CONNECTIONS", 200, 1, 10_000)
 BOUND_URL = f"http://{'localhost' if BIND in {'127.0.0.1', '0.0.0.0'} else BIND}:{PORT}"
-PUBLIC_URL = env.url("GODHAND_URL", BOUND_URL, ("http", "https")).rstrip("/")
+PUBLIC_URL = env.origin("GODHAND_URL", BOUND_URL, ("http", "https"))
 MACHINE_HOST = env.host_name("GODHAND_HOST", socket.gethostname())
 IDLE_MINUTES = env.integer("GODHAND_IDLE_MINUTES", 120, 0, 1_000_000)
 WARM_TEMPLATES = env.boolean("GODHAND_TEMPLATES", True)
@@ -54,7 +54,7 @@ USER_DISK_GB = env.integer("GODHAND_USER_DISK_GB", 0, 0, 1_000_000)
 AUDIT_DAYS = env.integer("GODHAND_AUDIT_DAYS", 365, 0, 36_500)
 
 PUBLIC_HOST = re.sub(r":\d+$", "", urlsplit(PUBLIC_URL).netloc)
-ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", BIND, PUBLIC_HOST, *env.words("GODHAND_ALLOWED_HOSTS")]
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", BIND, PUBLIC_HOST, *env.hosts("GODHAND_ALLOWED_HOSTS")]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL.startswith("https://") else []
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_NAME = f"godhand-{PORT}-session"

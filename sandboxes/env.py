@@ -82,6 +82,15 @@ def _is_url(value: str, schemes: Sequence[str], with_host: bool) -> bool:
     return is_plain and has_good_port and bool(parts.hostname or not with_host)
 
 
+def origin(name: str, default: str, schemes: Sequence[str]) -> str:
+    """An address whose host is all of it: pages are not served below a path."""
+    value = url(name, default, schemes).rstrip("/")
+    parts = urlsplit(value)
+    if value != f"{parts.scheme}://{parts.netloc}" or "@" in parts.netloc:
+        raise BadSetting(name, value.rpartition("@")[2], f"scheme, host and port alone, such as {default}")
+    return value
+
+
 def boolean(name: str, default: bool) -> bool:
     value = os.environ.get(name, "")
     if not value:
@@ -127,6 +136,14 @@ def networks(name: str) -> list[str]:
             ip_network(word)
         except ValueError:
             raise BadSetting(name, word, "addresses or networks such as 10.0.0.0/8, with blanks between them") from None
+    return found
+
+
+def hosts(name: str) -> list[str]:
+    """Names and addresses that pages may be called by; one that begins with a point means all below it, `*` all."""
+    for word in (found := words(name)):
+        if not re.fullmatch(r"\*|\.?[a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\]", word, re.IGNORECASE):
+            raise BadSetting(name, word, "names such as desk.example.org or .example.org, without scheme and port")
     return found
 
 

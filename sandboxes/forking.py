@@ -4,7 +4,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
 
-from . import lifecycle, templates
+from . import lifecycle, slots, templates
 from .errors import Refused, SandboxError
 from .host import here
 from .images import store
@@ -77,7 +77,7 @@ def request_resume(machine: Machine, by: str = "") -> bool:
     with transaction.atomic():
         moved = lifecycle.move(machine.pk, State.QUEUED, lifecycle.asked(f"Queued on {machine.host}", by))
         if moved:
-            lifecycle.check_slots(besides=machine.pk)
+            slots.check(besides=machine.pk)
     if moved:
         lifecycle.enqueue("create", machine)
     return moved

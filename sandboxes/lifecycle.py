@@ -1,7 +1,6 @@
 """The only writer of a machine's state. A move is one conditional update; whoever changes the row has won."""
 
 import logging
-import random
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Protocol
@@ -10,14 +9,13 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from . import pool, publish, templates
+from . import ids, pool, publish, slots, templates
 from .base import Sandbox
-from .database import stand_alone
 from .errors import SandboxError
 from .host import here
 from .images import store
 from .limits import Limits
-from .models import LEAVING, OFF_HOST, Event, Machine, Snapshot, State
+from .models import Event, Machine, Snapshot, State
 from .network import Policy
 from .registry import backend
 from .snapshots import Snapshots
@@ -44,22 +42,9 @@ MOVES: Mapping[State, tuple[State, ...]] = {
     State.DESTROYED: (State.DESTROYING,),
 }
 
-CALM = [
-    "amber", "brisk", "calm", "clear", "early", "gentle", "keen", "level", "lucid",
-    "mellow", "noble", "plain", "quiet", "ready", "steady", "swift",
-]  # fmt: skip
-BIRDS = [
-    "crane", "finch", "heron", "ibis", "kestrel", "lark", "linnet", "martin", "owl",
-    "plover", "raven", "robin", "swift", "tern", "wren", "wagtail",
-]  # fmt: skip
-
 
 class Person(Protocol):
     pk: Any
-
-
-class SlotsUsed(SandboxError):
-    pass
 
 
 def request_machine(
@@ -76,12 +61,6 @@ def request_machine(
     return queue_machine(owner, image=image, digest=digest, name=name, kind=kind, network=network, limits=limits)
 
 
-def places_taken(besides: str = "") -> int:
-    """By machines on the host. One of those that are leaving it takes none, so that the next is made meanwhile."""
-    on = Machine.objects.exclude(state__in=OFF_HOST).exclude(pk=besides)
-    return on.count() - min(1, on.filter(state__in=LEAVING).count())
-
-
 def queue_machine(
     owner: Person,
     *,
@@ -96,11 +75,11 @@ def queue_machine(
     backend(kind)
     plain = made_from is None and limits is None and (network is None or network.mode == "off")
     with transaction.atomic():
-        check_slots()
+        slots.check()
         spare = pool.take(kind, image, digest) if plain else None
         machine = Machine.objects.create(
             **({"id": spare.pk, "handle": spare.handle} if spare else {}),
-            name=name or f"{random.choice(CALM)}-{random.choice(BIRDS)}",
+            name=name or ids.new_name(),
             owner_id=owner.pk,
             backend=kind,
             image=image,
@@ -118,14 +97,6 @@ def queue_machine(
     if not spare:
         enqueue("create", machine)
     return machine
-
-
-def check_slots(besides: str = "") -> None:
-    """Inside the transaction that takes one. Raises SlotsUsed."""
-    stand_alone("machine slots")
-    slots = settings.MACHINE_SLOTS
-    if places_taken(besides) >= slots:
-        raise SlotsUsed(f"All {slots} machine slots are in use: destroy a machine, or raise GODHAND_MACHINES.")
 
 
 def request_destroy(machine: Machine, by: str = "") -> bool:

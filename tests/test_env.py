@@ -31,6 +31,16 @@ CASES: dict[str, tuple[Callable[[], object], str, list[str]]] = {
             "http://desk;script",
         ],
     ),
+    "origin": (
+        lambda: env.origin("GODHAND_URL", "http://localhost:8800", ("http", "https")),
+        "GODHAND_URL",
+        ["https://desk/godhand", "https://desk?x=1", "https://desk/#top", "https://me@desk", "desk"],
+    ),
+    "hosts": (
+        lambda: env.hosts("GODHAND_ALLOWED_HOSTS"),
+        "GODHAND_ALLOWED_HOSTS",
+        ["https://desk", "desk:8800", "desk/", "a..b", "desk;x"],
+    ),
     "url without a host": (
         lambda: env.url("GODHAND_REDIS_URL", "", ("redis", "unix"), with_host=False),
         "GODHAND_REDIS_URL",
@@ -72,6 +82,17 @@ def test_it_takes_an_empty_value_for_none(kind: str, monkeypatch: pytest.MonkeyP
     unset = read()
     monkeypatch.setenv(name, "")
     assert read() == unset
+
+
+def test_it_takes_the_origin_of_pages_with_or_without_its_last_slash(monkeypatch: pytest.MonkeyPatch) -> None:
+    for given in ("https://desk.example.org:8443", "https://desk.example.org:8443/"):
+        monkeypatch.setenv("GODHAND_URL", given)
+        assert env.origin("GODHAND_URL", "", ("http", "https")) == "https://desk.example.org:8443"
+
+
+def test_it_takes_every_kind_of_host_that_pages_may_be_called_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GODHAND_ALLOWED_HOSTS", "desk.example.org, .example.net 10.0.0.7 [::1] *")
+    assert env.hosts("GODHAND_ALLOWED_HOSTS") == ["desk.example.org", ".example.net", "10.0.0.7", "[::1]", "*"]
 
 
 def test_it_does_not_tell_the_password_of_an_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from godhand_web.cli import commands, system  # noqa: E402
+from godhand_web.cli import benchmarks, commands, system  # noqa: E402
 
 VENV = ROOT / ".venv"
 VENV_LOCK = ROOT / ".venv.lock"
@@ -32,6 +32,8 @@ READ_ONLY_COMMANDS = {"doctor", "status", "down", "logs"}
 
 def main(arguments: list[str]) -> None:
     command = commands.chosen(arguments)
+    if command == "bench":
+        benchmarks.chosen(arguments[1:])
     helps = {"-h", "--help"} & set(arguments)
     privileged = {command, " ".join(arguments[:2])} & ROOT_COMMANDS
     if privileged and os.geteuid() != 0 and not helps:

@@ -15,6 +15,7 @@ from sandboxes.images import store
 from sandboxes.runsc import Runsc, binary
 
 from . import bootstrap, record, system
+from .mistyped import mistyped
 from .processes import is_same
 from .system import LEAST_FREE
 
@@ -56,6 +57,7 @@ def examine() -> Iterator[Finding]:
     yield from ports()
     yield ffmpeg()
     yield model_key()
+    yield from (Finding("setting", False, line, needed=False) for line in mistyped())
 
 
 def packages() -> Finding:

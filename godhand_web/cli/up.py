@@ -19,6 +19,7 @@ from sandboxes.network import remove_firewall
 from sandboxes.registry import kinds
 
 from . import preflight, record
+from .mistyped import mistyped
 from .place import manage, prepare
 from .processes import is_same, start_time
 from .supervisor import GaveUp, Supervisor, end_leftovers
@@ -47,6 +48,8 @@ def run(after_start: AfterStart) -> int:
         return _beside(after_start)
     for name in end_leftovers():
         say(f"ended “{name}”, left behind by an earlier run")
+    for line in mistyped():
+        say(line)
     preflight.refuse()
     _on_signals(_stop)
     supervisor = Supervisor()

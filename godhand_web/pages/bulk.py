@@ -15,6 +15,7 @@ from agents import takeover
 from sandboxes import forking, lifecycle, tagging
 from sandboxes.errors import Refused
 from sandboxes.models import ENDED, Machine, State
+from sandboxes.slots import SlotsUsed
 
 from .. import quotas
 from ..access import Person, may_change, visible_machines
@@ -157,7 +158,7 @@ def result(request: HttpRequest, machine: Machine, verb: Verb, ask: Ask) -> Resu
         return Result(machine, False, NOT_YOURS)
     try:
         done = verb.act(machine, ask)
-    except (Refused, lifecycle.SlotsUsed) as error:
+    except (Refused, SlotsUsed) as error:
         return Result(machine, False, str(error))
     machine.refresh_from_db()
     return Result(machine, done, verb.done if done else verb.unfit)

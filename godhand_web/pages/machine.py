@@ -11,6 +11,7 @@ from sandboxes import forking, lifecycle, tagging
 from sandboxes.errors import Refused
 from sandboxes.models import Event, Screenshot, State
 from sandboxes.screenshots import path_of
+from sandboxes.slots import SlotsUsed
 
 from .. import quotas
 from ..access import Role, changeable_or_404, machine_or_404, may_change, role_on, visible_snapshots
@@ -81,7 +82,7 @@ def resume(request: HttpRequest, machine_id: str) -> HttpResponse:
         try:
             if not forking.request_resume(machine, request.user.get_username()):
                 messages.error(request, f"“{machine.name}” is not stopped, so there is nothing to resume.")
-        except lifecycle.SlotsUsed as error:
+        except SlotsUsed as error:
             messages.error(request, str(error))
     return redirect("machine", machine.pk)
 

@@ -167,7 +167,7 @@ class Browser:
 
     def read(self, size: int) -> bytes:
         while len(self._received) < size:
-            message = self.client.recv(timeout=10)
+            message = self.client.recv(timeout=30)
             assert isinstance(message, bytes)
             self._received += message
         taken, self._received = self._received[:size], self._received[size:]

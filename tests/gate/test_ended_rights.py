@@ -10,7 +10,7 @@ def test_it_closes_what_a_right_that_was_taken_away_had_open(gate: RunningGate) 
     watching.round_trip()
     gate.fence.path.with_name(f"{gate.fence.path.name}.{OWNER}.over").touch()
     with pytest.raises(ConnectionClosed) as closed:
-        loser.recv(timeout=10)
+        loser.recv(timeout=30)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4401
     staying.round_trip()

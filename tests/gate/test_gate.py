@@ -34,7 +34,7 @@ def refusal(gate: RunningGate, ticket: str, machine: str = "m1") -> int:
     """The close code of a connection that must not carry a single byte."""
     client = gate.connect(ticket, machine=machine)
     with pytest.raises(ConnectionClosed) as closed:
-        client.recv(timeout=10)
+        client.recv(timeout=30)
     assert closed.value.rcvd is not None
     return closed.value.rcvd.code
 
@@ -157,7 +157,7 @@ def test_it_ends_a_connection_that_does_not_speak_rfb(gate: RunningGate) -> None
     browser = Browser(gate.connect(gate.ticket("drive")))
     browser.send(b"\x63" + bytes(5000))
     with pytest.raises(ConnectionClosed) as closed:
-        browser.client.recv(timeout=10)
+        browser.client.recv(timeout=30)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4400
 

@@ -95,7 +95,7 @@ def test_it_lets_keys_go_when_control_is_taken_from_under_them(gate: RunningGate
     assert "KeyRelease" not in window()
     gate.give("user:9")
     with pytest.raises(ConnectionClosed) as closed:
-        browser.client.recv(timeout=10)
+        browser.client.recv(timeout=30)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4001
     wait_until(lambda: "KeyRelease" in window())
@@ -128,10 +128,10 @@ def test_it_lets_the_button_go_when_control_is_taken_in_the_middle_of_a_drag(
     browser = drag(gate, window)
     gate.give("user:9")
     with pytest.raises(ConnectionClosed) as closed:
-        browser.client.recv(timeout=10)
+        browser.client.recv(timeout=30)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 4001
-    wait_until(lambda: "ButtonRelease" in window(), timeout=5)
+    wait_until(lambda: "ButtonRelease" in window())
 
 
 @pytest.mark.usefixtures("still")
@@ -140,7 +140,7 @@ def test_it_lets_the_button_go_when_the_browser_goes_in_the_middle_of_a_drag(
 ) -> None:
     for drags in (1, 2, 3):
         drag(gate, window).client.socket.close()
-        wait_until(lambda drags=drags: window().count("ButtonRelease") == drags, timeout=5)  # type: ignore[misc]
+        wait_until(lambda drags=drags: window().count("ButtonRelease") == drags)  # type: ignore[misc]
 
 
 def test_it_has_one_writer_whoever_takes_it_from_whom(gate: RunningGate, machine: GvisorSandbox, seen: Seen) -> None:

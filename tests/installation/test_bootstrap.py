@@ -18,8 +18,9 @@ from godhand_web.cli.processes import is_same, start_time, wait_until
 from .running import ROOT
 from .test_trouble import NOBODY
 
-Start = Callable[[str], subprocess.Popen[str]]
-FILES = ("godhand", *(f"godhand_web/cli/{name}.py" for name in ("__init__", "bootstrap", "commands", "system")))
+Start = Callable[..., subprocess.Popen[str]]
+MODULES = ("__init__", "benchmarks", "bootstrap", "commands", "system")
+FILES = ("godhand", "bench/screen.py", *(f"godhand_web/cli/{name}.py" for name in MODULES))
 
 ENDS_AFTER_THE_PACKAGES = """
 import pathlib, time
@@ -62,9 +63,9 @@ def checkout(tmp_path: Path) -> Path:
 def start(checkout: Path) -> Iterator[Start]:
     with ExitStack() as stack:
 
-        def begin(command: str) -> subprocess.Popen[str]:
+        def begin(*words: str) -> subprocess.Popen[str]:
             process = subprocess.Popen(
-                ["./godhand", command], cwd=checkout, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+                ["./godhand", *words], cwd=checkout, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
             )
             stack.enter_context(process)
             stack.callback(process.kill)
@@ -141,9 +142,19 @@ def test_it_cleans_up_though_it_is_told_twice_to_end() -> None:
     assert ahead.returncode == 0
 
 
-def test_it_refuses_what_is_no_command_before_it_installs_anything(checkout: Path, start: Start) -> None:
-    mistyped = start("upp")
-    assert "invalid choice: 'upp'" in mistyped.communicate(timeout=30)[0]
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["upp"], "invalid choice: 'upp'"),
+        (["bench"], "screen     A changed 1280×800 screen"),
+        (["bench", "screens"], "invalid choice: 'screens'"),
+    ],
+)
+def test_it_refuses_what_does_not_exist_before_it_installs_anything(
+    checkout: Path, start: Start, words: list[str], said: str
+) -> None:
+    mistyped = start(*words)
+    assert said in mistyped.communicate(timeout=30)[0]
     assert mistyped.returncode == 2
     assert not (checkout / ".venv").exists()
 

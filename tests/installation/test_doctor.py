@@ -9,7 +9,7 @@ import pytest
 
 from godhand_web.cli import bootstrap, doctor, system
 
-from .running import Installation
+from .running import GODHAND, Installation
 
 
 def test_it_does_not_take_the_port_of_a_stranger_for_ours(installation: Installation) -> None:
@@ -46,3 +46,12 @@ def test_it_promises_no_installation_where_nothing_can_be_installed(monkeypatch:
     assert "nftables" in doctor.packages().text
     assert not system.may_install()
     assert "./godhand up" not in doctor.packages().text
+
+
+def test_it_falls_silent_when_nobody_reads_on(installation: Installation) -> None:
+    argv = [GODHAND, "doctor"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(argv, env=installation.environment, **pipes) as told:  # type: ignore[call-overload]
+        told.stdout.close()
+        assert told.stderr.read() == b""
+    assert told.returncode == 141

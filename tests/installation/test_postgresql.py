@@ -22,7 +22,8 @@ TAKE = """
 import json, threading
 from django.db import connection
 from godhand_web.management.commands.loginlink import owner
-from sandboxes.lifecycle import SlotsUsed, request_machine
+from sandboxes.lifecycle import request_machine
+from sandboxes.slots import SlotsUsed
 person, begin, said = owner(), threading.Barrier(RUSH), []
 def take():
     begin.wait()

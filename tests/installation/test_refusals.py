@@ -22,6 +22,7 @@ SENSELESS = {
     "GODHAND_SUBNET": "10.0.0.0/31",
     "GODHAND_BIND": "banana",
     "GODHAND_URL": "desk.example.org",
+    "GODHAND_ALLOWED_HOSTS": "https://desk.example.org",
     "GODHAND_GATE_URL": "desk.example.org:8801",
     "GODHAND_REDIS_URL": "localhost:6379",
     "GODHAND_LOG_LEVEL": "LOUD",
@@ -44,6 +45,12 @@ def test_it_refuses_one_port_for_two(installation: Installation) -> None:
     for told, text in ((refused, refused.stderr), (seen, seen.stdout)):
         assert told.returncode == 1
         assert f"GODHAND_PORT and GODHAND_GATE_PORT are both {installation.port}" in text
+
+
+def test_it_tells_of_a_setting_that_is_none(installation: Installation) -> None:
+    installation.extra = {"GODHAND_PROT": "9000", "GODHAND_GATE_PORT": str(installation.port)}
+    for command in ("up", "doctor"):
+        assert "GODHAND_PROT is no setting: did you mean GODHAND_PORT?" in installation.call(command).stdout
 
 
 def test_it_refuses_a_program_that_is_not_runsc(installation: Installation) -> None:

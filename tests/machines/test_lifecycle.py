@@ -15,6 +15,7 @@ from sandboxes.errors import NotBuilt, TimedOut
 from sandboxes.host import here
 from sandboxes.models import Machine, State
 from sandboxes.runsc import Runsc
+from sandboxes.slots import SlotsUsed
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_url")]
 
@@ -91,7 +92,7 @@ def test_it_names_the_command_that_builds_a_missing_image(owner: User) -> None:
 
 def test_it_refuses_more_machines_than_there_are_slots(queued: Machine, settings: Any) -> None:
     settings.MACHINE_SLOTS = 1
-    with pytest.raises(lifecycle.SlotsUsed, match="GODHAND_MACHINES"):
+    with pytest.raises(SlotsUsed, match="GODHAND_MACHINES"):
         lifecycle.request_machine(queued.owner, image="desktop")
 
 
@@ -100,7 +101,7 @@ def test_it_gives_the_place_of_one_machine_that_leaves_to_another(queued: Machin
     Machine.objects.filter(pk=queued.pk).update(state=State.DESTROYING)
     second = lifecycle.request_machine(queued.owner, image="desktop")
     Machine.objects.filter(pk=second.pk).update(state=State.STOPPING)
-    with pytest.raises(lifecycle.SlotsUsed):
+    with pytest.raises(SlotsUsed):
         lifecycle.request_machine(queued.owner, image="desktop")
 
 

@@ -8,8 +8,8 @@ from agents.models import State as RunState
 from godhand_web.models import User
 from godhand_web.quotas import QuotaUsed
 from sandboxes import lifecycle
-from sandboxes.lifecycle import SlotsUsed
 from sandboxes.models import Machine, State
+from sandboxes.slots import SlotsUsed
 
 from .access_addresses import client_of
 from .conftest import MachineOf, SnapshotOf

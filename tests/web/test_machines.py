@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 import pytest
 from django.conf import LazySettings
+from django.core.management import CommandError, call_command
 from django.test import Client
 from redis import Redis
 
@@ -51,6 +52,13 @@ def test_it_says_what_is_wrong_with_a_request(as_owner: Client, fields: dict[str
     response = as_owner.post("/machines/new/", fields)
     assert response.status_code == 400
     assert complaint in response.content.decode()
+    assert not Machine.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["x" * 61, "a\u202eb"])
+def test_it_takes_the_same_names_on_the_command_line(owner: User, name: str) -> None:
+    with pytest.raises(CommandError, match=r"within 60 characters|cannot be shown"):
+        call_command("makemachine", name=name)
     assert not Machine.objects.exists()
 
 

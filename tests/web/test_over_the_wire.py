@@ -47,7 +47,7 @@ def test_it_hints_at_a_change_and_says_no_more(site: Site) -> None:
     message = {"type": "machine.changed", "id": machine_id, "name": "never told"}
     with listen(site, f"/ws/machines/{machine_id}/", "ann") as socket:
         async_to_sync(layer.group_send)(machine_group(machine_id), message)
-        assert socket.recv(timeout=10) == f'{{"type": "machine.changed", "id": "{machine_id}"}}'
+        assert socket.recv(timeout=30) == f'{{"type": "machine.changed", "id": "{machine_id}"}}'
 
 
 def test_it_lets_everybody_listen_to_their_own_list(site: Site) -> None:

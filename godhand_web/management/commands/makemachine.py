@@ -2,8 +2,10 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from godhand_web.forms import NewMachine
 from godhand_web.management.commands.loginlink import owner
 from sandboxes import lifecycle
 from sandboxes.errors import SandboxError
@@ -19,7 +21,10 @@ class Command(BaseCommand):
 
     def handle(self, *_arguments: str, **options: Any) -> None:
         try:
-            machine = lifecycle.request_machine(owner(), image=options["image"], name=options["name"])
+            name = NewMachine.base_fields["name"].clean(options["name"])
+            machine = lifecycle.request_machine(owner(), image=options["image"], name=name)
+        except ValidationError as error:
+            raise CommandError(error.messages[0]) from None
         except SandboxError as error:
             raise CommandError(str(error)) from None
         while machine.pending:
