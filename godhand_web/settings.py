@@ -37,6 +37,7 @@ GATE_URL = env.url("GODHAND_GATE_URL", "", ("ws", "wss"))
 GATE_CONNECTIONS = env.integer("GODHAND_GATE_CONNECTIONS", 200, 1, 10_000)
 BOUND_URL = f"http://{'localhost' if BIND in {'127.0.0.1', '0.0.0.0'} else BIND}:{PORT}"
 PUBLIC_URL = env.origin("GODHAND_URL", BOUND_URL, ("http", "https"))
+URL_IS_GIVEN = bool(env.text("GODHAND_URL"))
 MACHINE_HOST = env.host_name("GODHAND_HOST", socket.gethostname())
 IDLE_MINUTES = env.integer("GODHAND_IDLE_MINUTES", 120, 0, 1_000_000)
 WARM_TEMPLATES = env.boolean("GODHAND_TEMPLATES", True)

@@ -12,7 +12,7 @@ COMMANDS = {
     "image": "build, list or show machine images",
     "shell": "a root shell in a machine",
     "logs": "what a service has said",
-    "bench": "measure, against a peer, in one run",
+    "bench": "measure, against a peer in the same run where there is one",
     "test": "install all it needs and run every check",
     "manage": "Django's own commands",
 }

@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 from sandboxes import env
 from sandboxes.errors import SandboxError
 from sandboxes.host import here
-from sandboxes.images import store
+from sandboxes.images import recipe, store
 from sandboxes.runsc import Runsc, binary
 
 from . import bootstrap, record, system
+from .ahead import DEFAULT_IMAGE
 from .mistyped import mistyped
 from .processes import is_same
 from .system import LEAST_FREE
@@ -53,7 +54,7 @@ def examine() -> Iterator[Finding]:
     yield runsc()
     yield redis()
     yield image()
-    yield disk()
+    yield disk(room_to_begin())
     yield from ports()
     yield ffmpeg()
     yield model_key()
@@ -99,20 +100,29 @@ def redis() -> Finding:
 
 def image() -> Finding:
     try:
-        found = store.find("desktop")
+        found = store.find(DEFAULT_IMAGE)
         return Finding("image", True, f"desktop {found.digest[:12]}, {found.size / 2**20:.0f} MiB")
     except SandboxError as error:
         return Finding("image", False, str(error))
 
 
-def disk() -> Finding:
+def room_to_begin() -> int:
+    """An image that is still to be built needs more than what serves does."""
+    try:
+        store.find(DEFAULT_IMAGE)
+    except SandboxError:
+        return max(LEAST_FREE, recipe.load(DEFAULT_IMAGE).space_mib << 20)
+    return LEAST_FREE
+
+
+def disk(least: int = LEAST_FREE) -> Finding:
     place = next(path for path in (here().home, *here().home.parents) if path.exists())
     if not place.is_dir():
         return Finding("disk", False, f"{place} is a file: set GODHAND_HOME to a directory of your own")
     free = shutil.disk_usage(place).free
     text = f"{free / 2**30:.1f} GiB free at {here().home}"
-    fix = f"GodHand needs {LEAST_FREE / 2**30:.0f} GiB, so free some, or move GODHAND_HOME"
-    return Finding("disk", free >= LEAST_FREE, text if free >= LEAST_FREE else f"{text}: {fix}")
+    fix = f"GodHand needs {least / 2**30:.0f} GiB, so free some, or move GODHAND_HOME"
+    return Finding("disk", free >= least, text if free >= least else f"{text}: {fix}")
 
 
 def _listens(url: str) -> bool:

@@ -31,6 +31,7 @@ from .task_attach import Waiting, bundled, by_name, of_task, returned, uploaded
 from .task_checks import CHECK_KINDS, explained
 from .task_form import NETWORKS, SNIPPETS, NewTask
 from .task_models import Model, Option, usual
+from .task_plan import initial_of
 from .task_python import in_python
 from .task_secrets import given, held
 from .task_stages import usual_seconds
@@ -152,6 +153,7 @@ def _of_task(task: Task) -> dict[str, Any]:
         "on_help": task.on_help,
         "checks": to_toml(task.checks),
         "keep_machine": task.keep_machine,
+        **initial_of(task.plan),
         **{name: f"{value:g}" for name, value in task.limits.items()},
         **options,
     }

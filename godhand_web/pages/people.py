@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from .. import audit, quotas, sessions
 from ..access import admin_or_404, person_or_404
+from ..addresses import for_others
 from ..models import INVITE_LIFETIME, LoginLink, Role, Team, User
 
 PER_PAGE = 50
@@ -82,7 +83,7 @@ def invited(form: Invite) -> User:
 def link_for(request: HttpRequest, person: User) -> str:
     """Lets them in once, to where they choose how they will come in from then on."""
     path = reverse("login_link", args=[LoginLink.issue(person, INVITE_LIFETIME)])
-    return request.build_absolute_uri(f"{path}?next={reverse('security')}")
+    return for_others(request, f"{path}?next={reverse('security')}")
 
 
 @never_cache

@@ -16,6 +16,7 @@ from traces.export.base import Scope
 from traces.models import Blob, Event, Job, JobState, Share, Trace
 
 from ..access import changeable_trace_or_404, maker_or_403, own_share_or_404
+from ..addresses import for_others
 from ..models import User
 from ..qr import square
 from .exports import said_of
@@ -123,7 +124,7 @@ def issue(request: HttpRequest, share_id: str) -> HttpResponse:
     if token is None:
         messages.error(request, "This link was made already, and is shown only once. Make another one if you lost it.")
         return redirect("share", share.pk)
-    return page(request, share, link=request.build_absolute_uri(reverse("open_share", args=[token])))
+    return page(request, share, link=for_others(request, reverse("open_share", args=[token])))
 
 
 @require_POST

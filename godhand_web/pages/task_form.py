@@ -20,6 +20,7 @@ from sandboxes.network import Policy
 from ..access import visible_snapshots
 from ..models import User
 from .task_models import Model, chosen_options, models_for, usual
+from .task_plan import PlanFields
 from .task_start import NoStart, step_of
 
 NETWORKS = (
@@ -59,7 +60,7 @@ PLACES = (
 OWN_WORDS = ("secrets", "when", "zone")
 
 
-class NewTask(forms.Form):
+class NewTask(PlanFields):
     goal = forms.CharField(
         label="Goal",
         max_length=LONGEST_GOAL,
@@ -185,6 +186,7 @@ class NewTask(forms.Form):
             "on_help": data["on_help"],
             "runs": data["runs"],
             "keep_machine": data["keep_machine"],
+            "plan": self.plan(),
         }
         usually: Mapping[str, Any] = {"on_help": OnHelp.WAIT, "runs": 1}
         return {name: value for name, value in given.items() if value and value != usually.get(name)}

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from godhand_web.cli import bootstrap, doctor, system
+from sandboxes.host import here
+from sandboxes.images import recipe
 
 from .running import GODHAND, Installation
 
@@ -39,6 +41,18 @@ def test_it_knows_packages_of_an_older_version(tmp_path: Path, monkeypatch: pyte
     newer.write_text(bootstrap.RUNTIME_LOCK.read_text() + "# newer")
     monkeypatch.setattr(bootstrap, "RUNTIME_LOCK", newer)
     assert not doctor.python_packages().ok
+
+
+def test_it_asks_for_the_room_that_the_first_image_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doctor.room_to_begin() == system.LEAST_FREE
+    monkeypatch.setenv("GODHAND_IMAGES", "/nowhere")
+    here.cache_clear()
+    needed = doctor.room_to_begin()
+    monkeypatch.undo()
+    here.cache_clear()
+    assert needed == recipe.load("desktop").space_mib << 20 > system.LEAST_FREE
+    assert doctor.disk().ok
+    assert "GodHand needs 1048576 GiB" in doctor.disk(1 << 50).text
 
 
 def test_it_promises_no_installation_where_nothing_can_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:

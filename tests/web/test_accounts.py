@@ -1,6 +1,7 @@
 """People and teams: who comes in, who sees what of whom, and who may change that."""
 
 import pytest
+from django.conf import LazySettings
 from django.core.cache import cache
 from django.test import Client
 
@@ -106,6 +107,12 @@ def test_it_shows_the_work_of_all_teams_that_one_is_in(people: dict[str, User], 
     assert access.role_on(people["viewer"], second) == "drive"
     mates = ("owner", "onlooker", "operator", "stranger")
     assert access.teammates(people["viewer"]) == sorted(people[who].pk for who in mates)
+
+
+def test_it_invites_to_the_address_that_people_type(staff: User, settings: LazySettings) -> None:
+    settings.URL_IS_GIVEN, settings.PUBLIC_URL = True, "https://desk.example.org"
+    page = client_of(staff).post("/settings/people/", {"name": "zoe", "role": "viewer"}).content.decode()
+    assert 'value="https://desk.example.org/login/' in page
 
 
 def test_it_invites_by_a_link_that_leads_to_ones_own_keys(staff: User) -> None:

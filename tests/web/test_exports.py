@@ -177,6 +177,8 @@ def test_a_bundle_travels_by_the_commands(trace: Trace, tmp_path: Path) -> None:
     call_command("exporttrace", trace.pk, "zip", str(out), branch="b1")
     call_command("importtrace", str(out), stdout=said)
     assert Trace.objects.get(pk=said.getvalue().strip()).owner.username == "owner"
+    call_command("exporttrace", trace.pk, "mp4", str(tmp_path / "a.mp4"), branch="b1")
+    assert (tmp_path / "a.vtt").read_text().startswith("WEBVTT")
     for argv in ((trace.pk, "zip", str(out), "--branch", "nowhere"), ("nothing", "zip", str(out))):
         with pytest.raises(CommandError, match="There is no"):
             call_command("exporttrace", *argv)

@@ -11,6 +11,7 @@ from django.test import Client
 from agents.api import submit
 from agents.errors import BadTask
 from agents.models import State, Task
+from agents.plan import Plan
 from agents.verify import parse_checks
 from godhand_web.models import User
 from godhand_web.pages.task_form import SNIPPETS
@@ -87,6 +88,8 @@ def test_it_needs_nothing_but_a_prompt(as_owner: Client) -> None:
         ({"checks": "[[check]]\nkind = 'file_exist'"}, "checks", "did you mean “file_exists”"),
         ({"checks": "nonsense"}, "checks", "not proper TOML"),
         ({"on_help": "panic"}, "on_help", "panic"),
+        ({"plan_every": "-1"}, "plan_every", "greater than or equal to 0"),
+        ({"plan_search": "9"}, "plan_search", "less than or equal to 8"),
     ],
 )
 def test_it_says_what_is_wrong_where_it_is(as_owner: Client, changes: dict[str, str], field: str, words: str) -> None:
@@ -170,6 +173,25 @@ def test_it_fills_in_another_task_once_more(as_owner: Client, owner: User) -> No
     facts = ("goal", "image", "provider", "options", "checks", "limits", "network", "on_help")
     assert [getattr(again, name) for name in facts] == [getattr(first.task, name) for name in facts]
     assert again.attachments.get().sha256 == first.task.attachments.get().sha256
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {},
+        {"every": 5, "recover": 2},
+        {"verified": True, "risky": True, "approve": True, "uncertain": True},
+        {"search": 3, "budget": 40, "patience": 4, "stop": "all", "judge": False},
+    ],
+)
+def test_it_keeps_what_another_task_wants_of_its_branches(as_owner: Client, owner: User, plan: dict[str, Any]) -> None:
+    first = run_in(owner, State.QUEUED, plan=plan)
+    form = as_owner.get(f"/tasks/new/?like={first.task_id}").context["form"]
+    assert form.plan_is_unusual() == bool(plan.keys() - {"every"})
+    given = {name: form[name].value() for name in form.fields if form[name].value() not in (None, "", "False", False)}
+    assert as_owner.post("/tasks/new/", given).status_code == 302
+    again = Task.objects.exclude(pk=first.task_id).get()
+    assert Plan.from_json(again.plan) == Plan.from_json(plan)
 
 
 def test_it_has_no_task_of_somebody_else_to_begin_from(owner: User, stranger: User) -> None:

@@ -43,6 +43,8 @@ class Command(BaseCommand):
 def deliver(made: Path, out: str) -> None:
     if out != "-":
         shutil.copyfile(made, out)
+        if (captions := made.with_suffix(".vtt")).exists():
+            shutil.copyfile(captions, Path(out).with_suffix(".vtt"))
         return
     with made.open("rb") as file:
         shutil.copyfileobj(file, sys.stdout.buffer)
