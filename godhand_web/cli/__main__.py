@@ -21,7 +21,11 @@ if __name__ == "__main__":
     # The default depends on who asks, and the services run as somebody else.
     os.environ["GODHAND_HOME"] = str(here().home)
     try:
-        sys.exit(main(sys.argv[1:]))
+        try:
+            code = main(sys.argv[1:])
+        finally:
+            sys.stdout.flush()
+        sys.exit(code)
     except KeyboardInterrupt:
         end_interrupted()
     except BrokenPipeError:

@@ -3,12 +3,14 @@
 Standard library only. It says nothing of what fails: the command itself tries again, and says what is wrong.
 """
 
+import os
 import signal
 from contextlib import suppress
 from types import FrameType
 
 from sandboxes.env import BadSetting
 from sandboxes.errors import SandboxError
+from sandboxes.host import here
 from sandboxes.images import builder
 
 from .system import say
@@ -22,7 +24,8 @@ def main() -> None:
     for number in ENDINGS:
         signal.signal(number, _end)
     with suppress(SandboxError, BadSetting, OSError, KeyboardInterrupt):
-        builder.build(DEFAULT_IMAGE, say)
+        if not here().own.is_dir() or here().own.stat().st_uid == os.geteuid():
+            builder.build(DEFAULT_IMAGE, say)
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:

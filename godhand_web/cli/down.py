@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
         say("GodHand does not run")
         return 0
     prepare()
-    lock = take_lock()
+    lock = take_lock(to_serve=False)
     if lock is None:
         sys.exit("GodHand is just being started or ended by another command: run ./godhand down again.")
     for name in end_leftovers():

@@ -52,9 +52,10 @@ def run(after_start: AfterStart) -> int:
         say(line)
     preflight.refuse()
     _on_signals(_stop)
-    supervisor = Supervisor()
+    supervisor, keep = Supervisor(), any_machine()
     try:
         _start(supervisor)
+        keep = False
         code = after_start(supervisor.tend)
         if code is None:
             print("  Ctrl-C stops everything.\n", flush=True)
@@ -66,10 +67,11 @@ def run(after_start: AfterStart) -> int:
         print(f"\nGodHand stops: {error}", file=sys.stderr)
         return 1
     except Stop:
+        keep = False
         print()
         return 0
     finally:
-        _shut_down(supervisor)
+        _shut_down(supervisor, keep=keep)
 
 
 def _beside(after_start: AfterStart) -> int:
@@ -86,16 +88,17 @@ def _beside(after_start: AfterStart) -> int:
     sys.exit(f"GodHand is still starting{doing}: wait until it is up, or end it with ./godhand down.")
 
 
-def take_lock() -> IO[str] | None:
-    """Held until this process ends, however it ends. It names who holds it."""
+def take_lock(*, to_serve: bool = True) -> IO[str] | None:
+    """Held until this process ends, however it ends. It names who serves, or is about to."""
     lock = _lock_file().open("a")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return None
-    own = os.getpid()
     lock.truncate(0)
-    lock.write(f"{own} {start_time(own)}")
+    if to_serve:
+        own = os.getpid()
+        lock.write(f"{own} {start_time(own)}")
     lock.flush()
     return lock
 
@@ -157,14 +160,17 @@ def _prepare_database() -> None:
         raise GaveUp(f"the database cannot be used ({found[1]}): {fix}.") from None
 
 
-def _shut_down(supervisor: Supervisor) -> None:
+def _shut_down(supervisor: Supervisor, *, keep: bool) -> None:
+    """Whoever could not even start leaves the machines that an earlier run has left, for the next one to adopt."""
     _on_signals(signal.SIG_IGN)
     served = "machines" in supervisor.running
     if supervisor.running:
         say("stopping")
     supervisor.stop("web", "gate", "beat", "agents", "machines", "resolver")
     try:
-        if served or any_machine():
+        if keep:
+            say("the machines of an earlier run go on; ./godhand down removes them")
+        elif served or any_machine():
             clear_host()
         else:
             remove_firewall(here())

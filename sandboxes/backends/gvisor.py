@@ -185,13 +185,12 @@ class GvisorSandbox(Sandbox):
     def snapshot(self, label: str) -> SnapshotRef:
         if not self.alive():
             raise Gone("The machine could not be saved: it is not there.")
-        store = Snapshots(self.host)
+        store, facts = Snapshots(self.host), self._facts()
         with store.making() as (snapshot_id, directory):
             saved = directory / CHECKPOINT
             saved.mkdir()
             with shells.none_open(self.directory), self._urgent():
                 self.runsc.checkpoint(self.container, saved)
-            facts = self._facts()
             write_private(directory / SAVED, {"options": facts.pop("options"), "token": self.handle["token"]})
             ref = SnapshotRef(
                 id=snapshot_id,

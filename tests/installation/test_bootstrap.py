@@ -116,8 +116,7 @@ def test_it_keeps_nobody_waiting_for_the_image_and_ends_the_build_with_itself(ch
     (checkout / "godhand_web/cli/ahead.py").write_text(ENDS_WHEN_TOLD)
     first = start("up")
     assert first.stdout
-    while "in place" not in first.stdout.readline():
-        pass
+    assert any("in place" in line for line in first.stdout)
     assert "handed over" in start("manage").communicate(timeout=120)[0]
     assert wait_until((checkout / "ahead").exists, 30)
     pid = int((checkout / "ahead").read_text())

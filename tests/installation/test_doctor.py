@@ -62,10 +62,12 @@ def test_it_promises_no_installation_where_nothing_can_be_installed(monkeypatch:
     assert "./godhand up" not in doctor.packages().text
 
 
-def test_it_falls_silent_when_nobody_reads_on(installation: Installation) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_it_falls_silent_when_nobody_reads_on(installation: Installation, unbuffered: str) -> None:
     argv = [GODHAND, "doctor"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(argv, env=installation.environment, **pipes) as told:  # type: ignore[call-overload]
+    env = {**installation.environment, "PYTHONUNBUFFERED": unbuffered}
+    with subprocess.Popen(argv, env=env, **pipes) as told:  # type: ignore[call-overload]
         told.stdout.close()
         assert told.stderr.read() == b""
     assert told.returncode == 141

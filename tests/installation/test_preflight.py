@@ -48,11 +48,13 @@ def test_it_fetches_runsc_once_also_when_the_first_to_do_so_is_killed(home: Path
     first = fetching(stack)
     assert first.stdout
     assert "fetching runsc" in first.stdout.readline()
-    assert wait_until(lambda: bool(at_work(home)), 10)
+    assert wait_until(lambda: bool(at_work(home)), 30)
+    its_own = at_work(home)
+    for pid, _ in its_own:
+        os.kill(pid, signal.SIGSTOP)
     second = fetching(stack)
     assert second.stdout
     assert "waiting for it" in second.stdout.readline()
-    its_own = at_work(home)
     first.send_signal(signal.SIGKILL)
     assert wait_until(lambda: not any(is_same(*each) for each in its_own), 10)
     assert "fetching runsc" in second.communicate(timeout=300)[0]

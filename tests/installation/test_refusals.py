@@ -5,12 +5,13 @@ import re
 import socket
 import subprocess
 import sys
+from itertools import islice
 from types import ModuleType
 from urllib.request import Request, urlopen
 
 import pytest
 
-from godhand_web.cli import down, status
+from godhand_web.cli import down, status, system
 from sandboxes.host import here
 from sandboxes.network import nameserver_address
 from sandboxes.resolver import IP_FREEBIND
@@ -116,13 +117,19 @@ def test_it_says_that_an_address_is_not_of_this_host(installation: Installation)
     assert "set GODHAND_BIND" in seen.stdout
 
 
+def low_ports() -> list[str]:
+    free = (port for port in range(1023, 600, -1) if not system.port_trouble("127.0.0.2", port, ""))
+    return [str(port) for port in islice(free, 2)]
+
+
 def test_it_can_be_called_by_the_address_it_is_bound_to_and_by_its_public_name(installation: Installation) -> None:
     """On ports that ordinary users may not have, too."""
-    ports = {"GODHAND_PORT": "80", "GODHAND_GATE_PORT": "81"}
+    web, gate = low_ports()
+    ports = {"GODHAND_PORT": web, "GODHAND_GATE_PORT": gate}
     installation.extra = {**ports, "GODHAND_BIND": "127.0.0.2", "GODHAND_URL": "https://desk.example.org/"}
     installation.up().wait_for(r"https://desk\.example\.org/login/link/")
     for host in ("127.0.0.2", "desk.example.org"):
-        with urlopen(Request("http://127.0.0.2/healthz", headers={"Host": host}), timeout=30) as answer:
+        with urlopen(Request(f"http://127.0.0.2:{web}/healthz", headers={"Host": host}), timeout=30) as answer:
             assert answer.status == 200
 
 

@@ -117,13 +117,19 @@ def test_it_removes_machines_also_when_their_database_is_lost(installation: Inst
     assert list((installation.home / "db").iterdir()) == []
 
 
-def test_it_removes_machines_also_when_it_gives_up_before_it_serves(installation: Installation) -> None:
+def test_it_leaves_what_a_killed_up_left_to_the_next_when_it_gives_up_before_it_serves(
+    installation: Installation,
+) -> None:
     installation.extra = {"GODHAND_REDIS_URL": f"unix://{installation.home}/nowhere.sock"}
-    network.connect(installation.host, new_id())
+    machine = new_id()
+    network.connect(installation.host, machine)
     network.ensure_firewall(installation.host)
     refused = installation.call("up")
     assert refused.returncode == 1
     assert "does not answer" in refused.stderr
+    assert "./godhand down removes them" in refused.stdout
+    assert list(network.owned_ids(installation.host)) == [machine]
+    assert installation.call("down").returncode == 0
     assert nothing_is_left(installation)
 
 

@@ -31,6 +31,7 @@ from pathlib import Path
 from sandboxes.host import here
 from sandboxes.ids import new_id
 from sandboxes.network import Policy, ensure_firewall, records, remove_firewall
+Path("/proc/sys/net/ipv4/ip_forward").write_text("0")
 switch = Path(f"/proc/sys/net/ipv4/conf/{sys.argv[1]}/forwarding")
 switch.write_text(sys.argv[2])
 first, second = (replace(here(), home=here().home / new_id()) for _ in range(2))
