@@ -30,6 +30,7 @@ SHELL = {
         "reaper",
         "rekey",
         "screenshots",
+        "slots",
         "tagging",
         "tasks",
         "thumbnails",

@@ -115,7 +115,8 @@ def room_to_begin() -> int:
     return LEAST_FREE
 
 
-def disk(least: int = LEAST_FREE) -> Finding:
+def disk(least: int | None = None) -> Finding:
+    least = least or LEAST_FREE
     place = next(path for path in (here().home, *here().home.parents) if path.exists())
     if not place.is_dir():
         return Finding("disk", False, f"{place} is a file: set GODHAND_HOME to a directory of your own")

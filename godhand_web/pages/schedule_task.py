@@ -55,7 +55,7 @@ def save(person: User, form: NewTask, call: dict[str, Any]) -> Schedule:
         if old is None:
             return schedules.make(api.save(person, **call), data["when"], data["zone"], **facts)
         tokens = {name: value for name, value in old.task.limits.items() if name == "tokens"}
-        unseen = {"plan": old.task.plan, "limits": {**tokens, **call.pop("limits", {})}}
+        limits = {**tokens, **call.pop("limits", {})}
         schedules.change(old, data["when"], data["zone"], name=old.name, **facts)
-        schedules.change_task(old, api.save(old.owner, **call, **unseen))
+        schedules.change_task(old, api.save(old.owner, **call, limits=limits))
     return old

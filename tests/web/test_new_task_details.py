@@ -139,7 +139,7 @@ def test_it_forgets_what_was_typed_of_a_schedule_when_the_task_starts_now(as_own
 
 
 def schedule_with_secrets(owner: User) -> Schedule:
-    """And with what only a program can set."""
+    """And with a limit that only a program can set."""
     schedule = schedule_of(owner)
     sealed = vault.seal({"password": "correct horse", "pin": "123456"})
     limits = {**schedule.task.limits, "tokens": 7_000}
