@@ -34,6 +34,10 @@ PAUSE = 0.3
 AT_ITS_END = "at its end"
 PERSON = "user:"
 GOING = (*MACHINE_ENDED, MachineState.DESTROYING)
+ASKED_AGAIN = 60.0
+
+asked: dict[str, float] = {}
+"""When machines were last asked to leave, by this process."""
 
 
 def waiting() -> QuerySet[Branch]:
@@ -84,9 +88,18 @@ def make_room() -> None:
     wanted = queued.total() - max(0, settings.MACHINE_SLOTS - stay)
     for branch in sorted(_idle(), key=lambda one: bool((one.verdict or {}).get("passed"))):
         owner = branch.run.task.owner_id
-        if wanted > 0 or queued[owner] > leaving[owner]:
+        if (wanted > 0 or queued[owner] > leaving[owner]) and _may_be_asked(str(branch.machine_id)):
             _leave(branch)
             wanted, leaving[owner] = wanted - 1, leaving[owner] + 1
+
+
+def _may_be_asked(machine_id: str) -> bool:
+    """Once in a while: one that could not be saved, as on a full disk, would only be asked in vain again and again."""
+    now = time.monotonic()
+    for other, at in list(asked.items()):
+        if now - at > ASKED_AGAIN:
+            asked.pop(other, None)
+    return asked.setdefault(machine_id, now) == now
 
 
 def settle(run: Run) -> None:

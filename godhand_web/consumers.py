@@ -21,6 +21,7 @@ from sandboxes.publish import STAFF_GROUP, LeaseChanged, MachineChanged, machine
 from traces.publish import TraceChanged, trace_group
 
 from .access import Person, teammates, visible_machines, visible_runs, visible_traces
+from .layer import Layer
 from .models import User
 from .newest import newest
 from .trust import TRUSTED_SECONDS, trust
@@ -33,6 +34,14 @@ SERVICE_RESTART = 4012
 
 class Hints(AsyncJsonWebsocketConsumer):
     heard: tuple[str, ...] = ()
+
+    async def __call__(self, *asgi: Any) -> None:
+        """Channels tells nobody of a handler that has raised: hints for it would be kept for ever."""
+        try:
+            await super().__call__(*asgi)
+        finally:
+            await self.leave(*self.heard)
+            cast(Layer, self.channel_layer).drop(self.channel_name)
 
     async def group_for(self, person: Person) -> str | None:
         """The group whose hints this person may hear here, or None."""
@@ -164,8 +173,14 @@ class RunHints(Hints):
         await super().disconnect(code)
 
     async def trace_changed(self, hint: TraceChanged) -> None:
-        if not self.settled and not await self.hear_machine():
-            await self.close()
+        try:
+            heard = self.settled or await self.hear_machine()
+        except DatabaseError as error:
+            log.warning("run %s cannot be followed: %s", self.run_id, error)
+            heard = False
+        if not heard:
+            await self.close(code=SERVICE_RESTART)
+            return
         self.behind = True
         self.catch_up()
 

@@ -183,8 +183,11 @@ class Layer:
             return dict(await listeners[channel].get())
         except asyncio.CancelledError:
             # This is how Channels says that nobody listens any more.
-            listeners.pop(channel, None)
+            self.drop(channel)
             raise
+
+    def drop(self, channel: str) -> None:
+        self._line().listeners.pop(channel, None)
 
     async def group_add(self, group: str, channel: str) -> None:
         """Raises RedisError."""
@@ -196,4 +199,10 @@ class Layer:
 
     async def group_send(self, group: str, message: Message) -> None:
         """Raises RedisError."""
-        await self._line().redis.publish(PREFIX + group, json.dumps(message))
+        redis, said = self._line().redis, (PREFIX + group, json.dumps(message))
+        try:
+            await redis.publish(*said)
+        except Broken:
+            # Idle connections from before a restart of Redis look whole, over TCP.
+            await redis.connection_pool.disconnect(inuse_connections=False)
+            await redis.publish(*said)

@@ -141,7 +141,7 @@ TEMPLATES = [
 ]
 
 SQLITE_FILE = HOST.home / "db" / "godhand.sqlite3"
-DATABASE_URL = env.url("DATABASE_URL", "", ("postgres", "postgresql", "sqlite"), with_host=False)
+DATABASE_URL = env.url("DATABASE_URL", "", ("postgres", "postgresql"), with_host=False)
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_health_checks=True)
     if DATABASE_URL

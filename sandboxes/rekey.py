@@ -5,6 +5,7 @@ whatever dies between the two, and however many come at once, the next who comes
 """
 
 import secrets
+import time
 from contextlib import suppress
 
 from django.db import transaction
@@ -18,6 +19,8 @@ from .models import Machine
 FORMER, FORMER_IN_OLD_ROWS = "former_tokens", "former_token"
 MOST_FORMER = 8
 TRIES = 8
+PATIENCE = 15.0
+"""Seconds after which no token is tried any more: a guest may answer each as late as it can."""
 
 
 def rekey(machine: Machine) -> None:
@@ -34,20 +37,23 @@ def agree(machine: Machine) -> None:
     """Give the guest the row's token, if it still has one of those before."""
     if not _former(machine):
         return
+    ends = time.monotonic() + PATIENCE
     with suppress(Gone):
         for _ in range(TRIES):
             # Refused, or cut off: others who came at the same time have given it theirs meanwhile.
             with suppress(Refused, Dropped):
-                _give(machine)
+                _give(machine, ends)
                 return
             machine.refresh_from_db(fields=["handle"])
-        _give(machine)
+        _give(machine, ends)
 
 
-def _give(machine: Machine) -> None:
+def _give(machine: Machine, ends: float) -> None:
     """Raises Gone, and Refused when no token opens the machine."""
     endpoint = lifecycle.attach(machine).endpoint()
     for token in (endpoint.token, *_former(machine)):
+        if time.monotonic() > ends:
+            raise Gone("The machine's guest takes too long over its new token.")
         try:
             with Guest(endpoint.host, endpoint.guest_port, token) as guest:
                 if token == endpoint.token:

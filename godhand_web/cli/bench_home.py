@@ -27,7 +27,8 @@ def own_home() -> Iterator[None]:
         except BlockingIOError:
             sys.exit("Another benchmark runs, and two at once would measure each other: wait until it has ended.")
         for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, _end)
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, _end)
         os.environ |= {"GODHAND_IMAGES": str(real.images), "GODHAND_RUNSC": binary(real)}
         _clear(real.home / "bench")
         for directory in (here().machines, here().run):

@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> None:
 def ensure_venv(lock: Path, *, with_image: bool) -> None:
     if is_installed(lock):
         return
-    if not os.access(ROOT, os.W_OK):
+    if not os.access(ROOT, os.W_OK) or (VENV_LOCK.exists() and not os.access(VENV_LOCK, os.W_OK)):
         sys.exit(f"GodHand installs its Python packages into {VENV}, which you may not write: clone it as yourself.")
     with ExitStack() as meanwhile, alone():
         if is_installed(lock):
@@ -89,7 +89,9 @@ def alone() -> Iterator[None]:
 
 
 def make_venv() -> None:
-    if not PYTHON.exists() or not (VENV / "bin" / "pip").exists():
+    """Anew when it is half made, or of another Python, such as the one before an upgrade of the system."""
+    library = VENV / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
+    if not PYTHON.exists() or not (library / "pip").exists():
         system.say("Making .venv")
         run([sys.executable, "-m", "venv", "--clear", str(VENV)], "make a virtual environment")
 

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from .place import ROOT, as_service, python
 from .processes import end_group, start_time
+from .system import announce
 from .up import Tend, login_link, run
 
 PATIENCE = 5.0
@@ -24,9 +25,9 @@ def _show(once: bool, tend: Tend) -> int | None:
     """How the task went matters to a script; a person goes on looking, also at one that failed."""
     code, page = _do_task(tend)
     if once:
-        print(f"\n  Its page is {settings.PUBLIC_URL}{page} when ./godhand up runs.")
+        announce(f"\n  Its page is {settings.PUBLIC_URL}{page} when ./godhand up runs.")
         return code
-    print(f"\n  See it at  {login_link(page)}\n  The link works once.", flush=True)
+    announce(f"\n  See it at  {login_link(page)}\n  The link works once.")
     return None
 
 

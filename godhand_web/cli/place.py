@@ -6,7 +6,7 @@ import pwd
 import secrets
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sandboxes.host import here
@@ -44,7 +44,14 @@ def _lay_out() -> None:
     _refuse_anothers(host.own)
     if is_root():
         _ensure_service_user()
-        _refuse_unreachable(host.home)
+        _refuse_unreachable(
+            "GODHAND_HOME", host.home, "choose a directory that others may pass through, such as one under /var/lib"
+        )
+        _refuse_unreachable(
+            "The Python of GodHand",
+            Path(sys.executable).resolve(),
+            "set GODHAND_PYTHON to one that all may run, such as /usr/bin/python3",
+        )
         Path(APP_MOUNT).mkdir(parents=True, exist_ok=True)
     # Root opens files by name in these, where a service could lay links.
     for directory in (host.own, host.logs):
@@ -81,13 +88,22 @@ def _give(path: Path, mode: int) -> None:
 
 
 def _ensure_service_user() -> None:
+    if _is_there(pwd.getpwnam):
+        return
+    group = ["--gid", SERVICE_USER] if _is_there(grp.getgrnam) else ["--user-group"]
+    argv = ["useradd", "--system", *group, "--no-create-home", "--shell", "/usr/sbin/nologin", SERVICE_USER]
+    made = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    # Another first command may have made it meanwhile.
+    if made.returncode and not _is_there(pwd.getpwnam):
+        sys.exit(f"The user “{SERVICE_USER}”, as whom services run, cannot be made: {made.stderr.strip()}")
+
+
+def _is_there(look_up: Callable[[str], object]) -> bool:
     try:
-        pwd.getpwnam(SERVICE_USER)
+        look_up(SERVICE_USER)
     except KeyError:
-        subprocess.run(
-            ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", SERVICE_USER],
-            check=True,
-        )
+        return False
+    return True
 
 
 def _refuse_anothers(own: Path) -> None:
@@ -100,26 +116,10 @@ def _refuse_anothers(own: Path) -> None:
         sys.exit(f"GODHAND_HOME is {here().home}, which {owner} uses: run this as {owner}, or set another directory.")
 
 
-def _refuse_unreachable(home: Path) -> None:
-    probe = subprocess.run(
-        [
-            "setpriv",
-            "--reuid",
-            SERVICE_USER,
-            "--regid",
-            SERVICE_USER,
-            "--clear-groups",
-            "test",
-            "-x",
-            str(home),
-        ],
-        check=False,
-    )
-    if probe.returncode:
-        sys.exit(
-            f"GODHAND_HOME is {home}, which the user “{SERVICE_USER}” cannot enter: "
-            "choose a directory that others may pass through, such as one under /var/lib."
-        )
+def _refuse_unreachable(what: str, path: Path, fix: str) -> None:
+    as_user = ["setpriv", "--reuid", SERVICE_USER, "--regid", SERVICE_USER, "--clear-groups"]
+    if subprocess.run([*as_user, "test", "-x", str(path)], check=False).returncode:
+        sys.exit(f"{what} is {path}, which the user “{SERVICE_USER}” cannot enter or run: {fix}.")
 
 
 def refuse_closed(directory: Path, command: str) -> None:

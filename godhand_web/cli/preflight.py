@@ -13,7 +13,7 @@ from sandboxes import env, templates
 from sandboxes.errors import SandboxError
 from sandboxes.host import here
 from sandboxes.images import builder, store, workshop
-from sandboxes.images.bootstrap import CONTAINED
+from sandboxes.images.bootstrap import CONTAINED, FULL, NETWORK
 from sandboxes.registry import backend
 from sandboxes.runsc import Runsc, binary
 
@@ -83,13 +83,16 @@ def ensure_runsc(progress: Progress = say) -> None:
 
 
 def _has_runsc() -> bool:
+    """One that we have fetched and that is damaged is none; whoever brought another has to mend it."""
     try:
-        binary(here())
+        program = Path(binary(here()))
     except SandboxError:
         return False
     try:
         Runsc(here()).version()
     except SandboxError as error:
+        if program.is_relative_to(here().tools):
+            return False
         sys.exit(str(error))
     return True
 
@@ -104,11 +107,18 @@ def _fetch_runsc(workplace: Path) -> None:
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if result.returncode:
-        reason = (result.stderr.strip().splitlines() or ["mmdebstrap said nothing"])[-1]
-        sys.exit(f"runsc could not be fetched: {reason}. Check the network, then run this again.")
+        sys.exit(f"runsc could not be fetched: {_why(result.stderr)}, then run this again.")
     shutil.rmtree(here().tools / "runsc", ignore_errors=True)
     unpacked.rename(here().tools / "runsc")
     shutil.rmtree(workplace)
+
+
+def _why(told: str) -> str:
+    if FULL.search(told):
+        return f"the disk of {here().tools} is full. Free some space"
+    if network := NETWORK.search(told):
+        return f"{network[0].strip()}. Check the network"
+    return f"{(told.strip().splitlines() or ['mmdebstrap said nothing'])[-1]}. Mend that"
 
 
 def ensure_template(name: str, progress: Progress) -> None:

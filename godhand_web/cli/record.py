@@ -6,6 +6,8 @@ from typing import TypedDict
 
 from sandboxes.host import here
 
+ENDING = "stopping"
+
 
 class Process(TypedDict):
     pid: int
@@ -20,9 +22,13 @@ class Record(Process):
     url: str
 
 
-def is_starting(record: Record) -> bool:
+def serves(record: Record) -> bool:
     """The web is among the last that are started; before it there may be no database."""
-    return "web" not in record["services"]
+    return "web" in record["services"] and not is_ending(record)
+
+
+def is_ending(record: Record) -> bool:
+    return record["doing"] == ENDING
 
 
 def record_file() -> Path:

@@ -2,11 +2,10 @@
 
 import shutil
 import socket
-import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from urllib.error import URLError
+from http.client import HTTPConnection, HTTPException
 
 import redis
 from django.conf import settings
@@ -122,11 +121,15 @@ def _listens(address: str, port: int) -> bool:
 
 
 def _web_answers() -> bool:
+    """Asked without the proxy that the host may need for what is elsewhere."""
+    asked = HTTPConnection(_local_address(), settings.PORT, timeout=2)
     try:
-        with urllib.request.urlopen(f"http://{_local_address()}:{settings.PORT}/healthz", timeout=2) as answer:
-            return bool(answer.status == 200)
-    except (URLError, OSError):
+        asked.request("GET", "/healthz")
+        return asked.getresponse().status == 200
+    except (HTTPException, OSError):
         return False
+    finally:
+        asked.close()
 
 
 def _local_address() -> str:

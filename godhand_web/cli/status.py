@@ -22,7 +22,10 @@ def main(arguments: list[str]) -> int:
         print("GodHand does not run. ./godhand up starts it.")
         return 3
     os.environ["GODHAND_URL"] = state["url"]
-    if record.is_starting(state):
+    if record.is_ending(state):
+        print("GodHand is just ending.")
+        return 3
+    if not record.serves(state):
         print(f"GodHand is still starting ({age(state['pid'])}): {state['doing']}")
         return 3
     for name, (pid, started) in state["services"].items():

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from . import record
 from .place import ROOT
 from .processes import end_group, start_time
 from .services import Service
-from .system import say
+from .system import announce, say
 
 MOST_DEATHS = 5
 DEATH_WINDOW = 60.0
@@ -54,12 +55,14 @@ class Supervisor:
     def __init__(self) -> None:
         self.running: dict[str, Running] = {}
         self.doing = "looking for what it needs"
+        self.trouble = ""
 
     def tell(self, line: str) -> None:
         """Say it here, and to whoever asks what we are doing."""
         say(line)
         self.doing = " ".join(line.split())
-        self.write_down()
+        with suppress(OSError):  # `tend` writes it again.
+            self.write_down()
 
     def start(self, *services: Service) -> None:
         """Start side by side, then wait for each. Raises GaveUp with the service's last words."""
@@ -93,31 +96,46 @@ class Supervisor:
             )
 
     def write_down(self) -> None:
-        services = {
-            name: (entry.process.pid, start_time(entry.process.pid) or 0) for name, entry in self.running.items()
-        }
+        """Raises OSError."""
         own = os.getpid()
         process: record.Process = {"pid": own, "started": start_time(own) or 0}
-        record.write({**process, "services": services, "doing": self.doing, "url": settings.PUBLIC_URL})
+        record.write({**process, "services": self._processes(), "doing": self.doing, "url": settings.PUBLIC_URL})
+
+    def _processes(self) -> dict[str, tuple[int, int]]:
+        ids = {name: entry.process.pid for name, entry in self.running.items()}
+        return {name: (pid, start_time(pid) or 0) for name, pid in ids.items()}
 
     def tend(self) -> None:
         """Look once at every service; restart the dead. Raises GaveUp when one keeps dying.
 
-        What is written down about them is written again when it was lost.
+        What is written down about them is written again when it was lost. A disk that is full is waited for.
         """
-        if record.read() is None:
-            self.write_down()
         for name, entry in self.running.items():
             _shorten(log_file(name))
-            if entry.process.poll() is None:
-                continue
-            now = time.monotonic()
-            entry.deaths = [death for death in entry.deaths if now - death < DEATH_WINDOW] + [now]
-            if len(entry.deaths) > MOST_DEATHS:
-                raise GaveUp(f"“{name}” died {len(entry.deaths)} times in a minute: {last_words(name)}")
-            say(f"{name} ended with code {entry.process.returncode}; starting it again")
+            if entry.process.poll() is not None:
+                self._revive(name, entry)
+        written = record.read()
+        if written is None or written["services"] != self._processes():
+            with suppress(OSError):
+                self.write_down()
+
+    def _revive(self, name: str, entry: Running) -> None:
+        now, code = time.monotonic(), entry.process.returncode
+        deaths = [death for death in entry.deaths if now - death < DEATH_WINDOW] + [now]
+        if len(deaths) > MOST_DEATHS:
+            raise GaveUp(f"“{name}” died {len(deaths)} times in a minute: {last_words(name)}")
+        try:
             entry.process = self._spawn(entry.service)
-            self.write_down()
+        except OSError as error:
+            self._say_once(f"{name} ended with code {code} and cannot be started again yet: {error.strerror}")
+            return
+        entry.deaths = deaths
+        say(f"{name} ended with code {code}; it was started again")
+
+    def _say_once(self, trouble: str) -> None:
+        if trouble != self.trouble:
+            say(trouble)
+        self.trouble = trouble
 
     def stop(self, *names: str) -> None:
         for name in names or tuple(reversed(self.running)):
@@ -146,4 +164,4 @@ def _shorten(path: Path) -> None:
     except FileNotFoundError:
         pass
     except OSError as error:
-        print(f"{path.name} cannot be shortened: {error}", file=sys.stderr)
+        announce(f"{path.name} cannot be shortened: {error}", sys.stderr)

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 REDIS_PROGRAMS = ("redis-server", "valkey-server", "redis-check-rdb")
 LEAST_FREE = 3 * 2**30
+VENV_PACKAGE = f"python3.{sys.version_info.minor}-venv"
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,15 @@ def is_a_snap() -> bool:
 
 
 NEEDS = (
-    Need("python3-venv", "isolates our Python packages", lambda: find_spec("ensurepip") is not None),
+    Need(VENV_PACKAGE, "isolates our Python packages", lambda: find_spec("ensurepip") is not None),
     Need("mmdebstrap", "builds machine images", program("mmdebstrap")),
     Need(
         "debian-archive-keyring",
         "checks Debian's signatures",
         Path("/usr/share/keyrings/debian-archive-keyring.gpg").exists,
     ),
+    # Without it mmdebstrap does not say to apt which keys are Debian's.
+    Need("gpg", "tells which keys are Debian's", program("gpg")),
     # The server program without the package that would start a system-wide service.
     Need("redis-tools", "runs our private Redis", program(*REDIS_PROGRAMS)),
     Need("iproute2", "gives machines their networks", program("ip")),
@@ -57,7 +60,16 @@ NEEDS = (
 
 
 def say(line: str) -> None:
-    print(f"  · {line}", flush=True)
+    announce(f"  · {line}")
+
+
+def announce(text: str, stream: TextIO | None = None) -> None:
+    """Whoever read us may be gone, with the terminal or the pipe; what we do goes on in silence."""
+    stream = stream or sys.stdout
+    try:
+        print(text, file=stream, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def end_interrupted() -> NoReturn:
@@ -108,11 +120,15 @@ def install(for_development: bool) -> None:
         sys.exit(f"GodHand needs packages that only root can install. Run:\n  sudo apt-get install {' '.join(names)}")
     for need in lacking:
         say(f"apt package {need.package}: {need.why}")
-    apt(["update"])
-    apt(["install", "--yes", "--no-install-recommends", *names])
+    trouble = apt(["update"]) or apt(["install", "--yes", "--no-install-recommends", *names])
+    if trouble and any(not need.optional for need in lacking):
+        sys.exit(f"{trouble}\nMend that, then run the same command again.")
+    if trouble:
+        say(f"going on without {' and '.join(names)}: {trouble.splitlines()[-1]}")
 
 
-def apt(arguments: Iterable[str]) -> None:
+def apt(arguments: Iterable[str]) -> str:
+    """What went wrong, or nothing."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     result = subprocess.run(
         ["apt-get", "-qq", *arguments],
@@ -122,6 +138,5 @@ def apt(arguments: Iterable[str]) -> None:
         text=True,
         check=False,
     )
-    if result.returncode:
-        tail = "\n".join((result.stdout + result.stderr).splitlines()[-8:])
-        sys.exit(f"apt-get {' '.join(arguments)} failed:\n{tail}\nMend that, then run the same command again.")
+    tail = "\n".join((result.stdout + result.stderr).splitlines()[-8:])
+    return f"apt-get {' '.join(arguments)} failed:\n{tail}" if result.returncode else ""

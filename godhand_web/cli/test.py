@@ -68,12 +68,14 @@ def passes(name: str, argv: list[str]) -> bool:
 
 
 def environment() -> dict[str, str]:
-    """Node finds itself by name, and no setting of ours leaks in but where things already are."""
+    """Node finds itself by name, no setting of ours leaks in but where things already are, and no proxy is asked."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GODHAND_")}
     ours = {
         name: os.environ[name] for name in ("GODHAND_HOME", "GODHAND_IMAGES", "GODHAND_REQUIRE") if name in os.environ
     }
-    return {**kept, **ours, "PATH": f"{Path(node()).parent}:{os.environ['PATH']}"}
+    here_by = (os.environ.get("no_proxy") or os.environ.get("NO_PROXY"), "localhost", "127.0.0.1", "127.0.0.2")
+    no_proxy = ",".join(filter(None, here_by))
+    return {**kept, **ours, "PATH": f"{Path(node()).parent}:{os.environ['PATH']}", "no_proxy": no_proxy}
 
 
 def node() -> str:

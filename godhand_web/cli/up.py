@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -23,7 +24,7 @@ from .mistyped import mistyped
 from .place import manage, prepare
 from .processes import is_same, start_time
 from .supervisor import GaveUp, Supervisor, end_leftovers
-from .system import say
+from .system import announce, say
 
 Tend = Callable[[], None]
 AfterStart = Callable[[Tend], int | None]
@@ -58,17 +59,17 @@ def run(after_start: AfterStart) -> int:
         keep = False
         code = after_start(supervisor.tend)
         if code is None:
-            print("  Ctrl-C stops everything.\n", flush=True)
+            announce("  Ctrl-C stops everything.\n")
         while code is None:
             supervisor.tend()
             time.sleep(0.25)
         return code
     except GaveUp as error:
-        print(f"\nGodHand stops: {error}", file=sys.stderr)
+        announce(f"\nGodHand stops: {error}", sys.stderr)
         return 1
     except Stop:
         keep = False
-        print()
+        announce("")
         return 0
     finally:
         _shut_down(supervisor, keep=keep)
@@ -79,18 +80,20 @@ def _beside(after_start: AfterStart) -> int:
     state = record.read()
     if state and not is_same(state["pid"], state["started"]):
         state = None
-    if state and not record.is_starting(state):
+    if state and record.serves(state):
         say("GodHand runs already; ./godhand down stops it")
         # Its address, and not the one that this command's settings would give it.
         os.environ["GODHAND_URL"] = state["url"]
         return after_start(lambda: None) or 0
+    if state and record.is_ending(state):
+        sys.exit("GodHand is just ending: run this again in a moment.")
     doing = f" ({state['doing']})" if state else ""
     sys.exit(f"GodHand is still starting{doing}: wait until it is up, or end it with ./godhand down.")
 
 
-def take_lock(*, to_serve: bool = True) -> IO[str] | None:
-    """Held until this process ends, however it ends. It names who serves, or is about to."""
-    lock = _lock_file().open("a")
+def take_lock(*, to_serve: bool = True) -> IO[bytes] | None:
+    """Held until this process ends, however it ends. It names who serves, or is about to, unless the disk is full."""
+    lock = _lock_file().open("ab", buffering=0)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -98,8 +101,8 @@ def take_lock(*, to_serve: bool = True) -> IO[str] | None:
     lock.truncate(0)
     if to_serve:
         own = os.getpid()
-        lock.write(f"{own} {start_time(own)}")
-    lock.flush()
+        with suppress(OSError):
+            lock.write(f"{own} {start_time(own)}".encode())
     return lock
 
 
@@ -117,8 +120,10 @@ def _lock_file() -> Path:
 
 
 def _on_signals(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+    """But for a hang-up from which `nohup` protects us."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, handler)
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
@@ -165,7 +170,7 @@ def _shut_down(supervisor: Supervisor, *, keep: bool) -> None:
     _on_signals(signal.SIG_IGN)
     served = "machines" in supervisor.running
     if supervisor.running:
-        say("stopping")
+        supervisor.tell(record.ENDING)
     supervisor.stop("web", "gate", "beat", "agents", "machines", "resolver")
     try:
         if keep:
@@ -191,7 +196,7 @@ def clear_host() -> None:
 
 
 def print_address(_tend: Tend) -> None:
-    print(f"\n  GodHand is at  {login_link()}\n  The link works once.", flush=True)
+    announce(f"\n  GodHand is at  {login_link()}\n  The link works once.")
 
 
 def login_link(next_page: str = "") -> str:

@@ -139,7 +139,7 @@ def _begun(request: HttpRequest, person: User) -> tuple[NewTask, list[Waiting]]:
 
 def _of_example(example: Example) -> dict[str, Any]:
     script = {"provider": "scripted", "scripted-script": example.script} if example.script else {}
-    return {"goal": example.goal, "checks": example.checks, **script}
+    return {"goal": example.goal, "checks": example.checks, **initial_of(example.plan), **script}
 
 
 def _of_task(task: Task) -> dict[str, Any]:

@@ -65,9 +65,13 @@ class PlanFields(forms.Form):
 
     def plan_is_unusual(self) -> bool:
         """So that nothing that counts is hidden."""
-        shown = {field.name: field.value() for field in (*self.numbers_of_plan(), *self.switches_of_plan())}
         usual = initial_of({})
-        return any(str(value or "") != str(usual[name] or "") or self.errors.get(name) for name, value in shown.items())
+        numbers = any(
+            str(field.value()) not in ("None", "", str(usual[field.name])) for field in self.numbers_of_plan()
+        )
+        switches = any(bool(field.value()) != usual[field.name] for field in self.switches_of_plan())
+        hidden = (*self.numbers_of_plan(), *self.switches_of_plan())
+        return numbers or switches or any(field.errors for field in hidden)
 
 
 def initial_of(plan: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from struct import Struct, pack
 from ..errors import Gone
 from .decode import FENCE
 from .handshake import shake
-from .wire import Wire
+from .wire import TIMEOUT, Wire
 
 PATIENCE = 2.0
 _SET_ENCODINGS = pack("!BxHi", 2, 1, FENCE)
@@ -31,7 +31,7 @@ def wait_for_input(host: str, port: int) -> None:
         if time.monotonic() > deadline:
             raise Gone("The machine does not take what was sent to its display.")
         time.sleep(0.001)
-    wire = Wire.connect(host, port)
+    wire = Wire.connect(host, port, ends=time.monotonic() + TIMEOUT)
     try:
         shake(wire)
         wire.send(_SET_ENCODINGS)

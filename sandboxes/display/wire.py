@@ -1,5 +1,6 @@
 """The byte stream to a VNC server: exact reads without copies, whole writes, and Gone for every ending."""
 
+import math
 import select
 import socket
 import struct
@@ -23,8 +24,11 @@ _BUFFER = 64 * 1024
 class Wire:
     """Reads belong to one thread; writes may come from any. The lifeline is closed with the socket."""
 
-    def __init__(self, sock: socket.socket, timeout: float = TIMEOUT, lifeline: Lifeline = NO_LIFELINE) -> None:
-        self.timeout = timeout
+    def __init__(
+        self, sock: socket.socket, timeout: float = TIMEOUT, lifeline: Lifeline = NO_LIFELINE, ends: float = math.inf
+    ) -> None:
+        """`ends`, by the monotonic clock, is when reading stops, however busily the server goes on."""
+        self.timeout, self.ends = timeout, ends
         sock.settimeout(None)
         for option, seconds in ((socket.SO_RCVTIMEO, min(PULSE, timeout)), (socket.SO_SNDTIMEO, timeout)):
             sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", int(seconds), int(seconds % 1 * 1e6)))
@@ -34,9 +38,9 @@ class Wire:
         self._sending = threading.Lock()
 
     @classmethod
-    def connect(cls, host: str, port: int, lifeline: Lifeline = NO_LIFELINE) -> "Wire":
+    def connect(cls, host: str, port: int, lifeline: Lifeline = NO_LIFELINE, ends: float = math.inf) -> "Wire":
         try:
-            return cls(lifeline.connect(host, port, TIMEOUT), lifeline=lifeline)
+            return cls(lifeline.connect(host, port, TIMEOUT), lifeline=lifeline, ends=ends)
         except OSError as error:
             lifeline.close()
             raise Gone(f"No screen answers at {host}:{port}: {error}.") from error
@@ -106,7 +110,10 @@ class Wire:
 
     def _receive(self, view: memoryview, flags: int = 0) -> int:
         """The kernel keeps the time and fills the view: with Python's own timeouts it would wake for every packet."""
-        deadline = time.monotonic() + self.timeout
+        now = time.monotonic()
+        if now >= self.ends:
+            raise Gone("The screen did not come to an end.")
+        deadline = min(now + self.timeout, self.ends)
         try:
             while (received := self._receive_for_a_pulse(view, flags)) is None:
                 self._lifeline.wait(self._sock, select.POLLIN, 0)

@@ -35,13 +35,13 @@ _PHASES = (
     (re.compile(r"Unpacking \S+"), "unpacking packages"),
     _CONFIGURING,
 )
-_NETWORK = re.compile(
+NETWORK = re.compile(
     r"(Temporary failure resolving|Could not resolve|Could not connect|Unable to connect|Connection timed out|"
     r"Connection refused|Connection failed|Failed to fetch|Network is unreachable|NameResolutionError|"
     r"Could not find a version)[^\n]*"
 )
 _UNKNOWN_PACKAGE = re.compile(r"Unable to locate package (\S+)")
-_FULL = re.compile(r"No space left on device|You don't have enough free space")
+FULL = re.compile(r"No space left on device|You don't have enough free space")
 
 Say = Callable[[str], None]
 
@@ -106,9 +106,9 @@ def failure(recipe: Recipe, log: Path, what: str) -> BuildFailed:
     unknown = _UNKNOWN_PACKAGE.search(told)
     if unknown:
         return BuildFailed(f"The recipe “{recipe.name}” wants a package that does not exist: {unknown[1]}.")
-    if _FULL.search(told):
+    if FULL.search(told):
         return disk_ran_full(recipe.name)
-    network = _NETWORK.search(told)
+    network = NETWORK.search(told)
     if network:
         return BuildFailed(
             f"The packages of “{recipe.name}” could not be downloaded ({network[0].strip()}); "

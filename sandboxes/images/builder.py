@@ -22,6 +22,8 @@ from .store import BUILD_LOG, MANIFEST, ROOTFS, Image
 from .treedigest import measure
 
 MANIFEST_VERSION = 1
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
+UNUSABLE = {errno.ENOTDIR, errno.EEXIST, errno.EACCES, errno.EROFS}
 
 
 def build(name: str, progress: Callable[[str], None], force: bool = False, recipes: Path = RECIPES) -> Image:
@@ -40,7 +42,7 @@ def build(name: str, progress: Callable[[str], None], force: bool = False, recip
     place = here().images / name
     say = _timed(progress)
     with (
-        _full_disk_named(name),
+        _disk_trouble_named(name),
         workshop.locked(place, lambda: say(f"another build of {name} is running; waiting for it")),
     ):
         image = _current(name, recipe_digest)
@@ -50,19 +52,24 @@ def build(name: str, progress: Callable[[str], None], force: bool = False, recip
         progress(f"building the image “{name}”")
         with progress_file.recorded(place, say) as told, workshop.fresh_directory(place) as directory:
             _require_space(recipe, place)
-            with _full_disk_named(name):
+            with _disk_trouble_named(name):
                 digest = _assemble(recipe, recipe_digest, directory, place / BUILD_LOG, told)
             return _publish(name, place, directory, digest)
 
 
 @contextmanager
-def _full_disk_named(name: str) -> Iterator[None]:
+def _disk_trouble_named(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+        if error.errno in NO_ROOM:
+            raise disk_ran_full(name) from None
+        if error.errno not in UNUSABLE:
             raise
-        raise disk_ran_full(name) from None
+        raise BuildFailed(
+            f"“{name}” cannot be built: {error.filename} cannot be used ({error.strerror}). Images are kept in "
+            f"{here().images}; GODHAND_IMAGES chooses another directory."
+        ) from None
 
 
 def _assemble(recipe: Recipe, recipe_digest: str, directory: Path, log: Path, say: Callable[[str], None]) -> str:

@@ -28,7 +28,9 @@ def ensure_forwarding(host: Host, records: Iterable[Record]) -> None:
         _switch(link, on=True)
     for way in ways:
         _open(host, way)
-    close_ways(host, but=ways)
+    # Between two leases of its address a host has none for a moment.
+    if ways or not links:
+        close_ways(host, but=ways)
 
 
 def close_ways(host: Host, but: Container[str] = ()) -> None:

@@ -13,6 +13,7 @@ from django.db import connection
 from agents.models import State
 from godhand_web.models import User
 from sandboxes import lease
+from sandboxes import rekey as rekeying
 from sandboxes.backends.gvisor import GvisorSandbox
 from sandboxes.errors import Refused, Taken
 from sandboxes.guest.connection import Connection, Header
@@ -157,6 +158,19 @@ def test_it_finds_its_key_after_many_that_never_reached_the_machine(machine: Gvi
     machine.handle = row.handle
     assert machine.exec(["echo", "here"]).stdout == b"here\n"
     row.refresh_from_db()
+    assert FORMER not in row.handle
+
+
+def test_it_tries_no_more_keys_of_a_machine_that_takes_too_long(
+    machine: GvisorSandbox, row: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row.handle = {**row.handle, FORMER: ["one before"]}
+    row.save()
+    with monkeypatch.context() as patched:
+        patched.setattr(rekeying, "PATIENCE", -1)
+        agree(row)
+    assert FORMER in row.handle
+    agree(row)
     assert FORMER not in row.handle
 
 

@@ -119,3 +119,16 @@ def test_it_does_not_save_what_nobody_has_begun_in(main: Branch) -> None:
     ended(main, "b2", State.SUCCEEDED)
     exploring.advance(main.run_id)
     assert states(fresh) == [MachineState.DESTROYING]
+
+
+def test_it_asks_a_machine_that_could_not_leave_again_only_after_a_while(
+    main: Branch, pair: tuple[Machine, Machine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine.objects.filter(pk=pair[1].pk).update(state=MachineState.STOPPED)
+    wait_for_a_place(main)
+    for later, seen in ((1e9, READY), (0, STOPPING)):
+        places.make_room()
+        Machine.objects.filter(pk=pair[0].pk).update(state=READY)
+        monkeypatch.setattr(places, "ASKED_AGAIN", later)
+        places.make_room()
+        assert states(pair[0]) == [seen]

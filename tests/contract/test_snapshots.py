@@ -1,6 +1,7 @@
 """Snapshots, forks and restores: a child is its own machine and goes on from where the parent was saved."""
 
 import os
+import select
 import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -54,13 +55,14 @@ def root_shell(sandbox: Sandbox) -> Iterator[Callable[[str], None]]:
             terminal.write(f"{line}; echo do''ne\n".encode())
             said = b""
             while b"done" not in said:
+                assert select.select([terminal], [], [], 30)[0], f"it said only {said!r}"
                 said += terminal.read(4096)
 
         try:
             tell("true")
             yield tell
             terminal.write(b"exit\n")
-            assert shell.wait(10) == 0
+            assert shell.wait(30) == 0
         finally:
             shell.kill()
 

@@ -1,12 +1,17 @@
 """The client against servers that do not follow the protocol: always Gone, soon, and in bounded memory."""
 
+import socket
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from struct import pack
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sandboxes.display import barrier
 from sandboxes.display.desktop import Desktop
 from sandboxes.display.rfb import RfbClient
 from sandboxes.errors import Gone, Refused
@@ -129,3 +134,21 @@ def test_it_survives_any_bytes(noise: bytes) -> None:
 def test_it_survives_any_rectangles(rects: list[bytes]) -> None:
     with client_of(hello() + update(*rects), hang_up=True) as (client, _):
         assert_every_call_raises_gone(client)
+
+
+def test_it_waits_for_no_display_that_rings_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(barrier, "TIMEOUT", LITTLE)
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as pool:
+        ringing = pool.submit(ring, server)
+        with pytest.raises(Gone, match="did not come to an end"):
+            barrier.wait_for_input(*server.getsockname())
+        ringing.result()
+
+
+def ring(server: socket.socket) -> None:
+    connection, _ = server.accept()
+    with connection, suppress(OSError):
+        connection.sendall(hello())
+        while True:
+            connection.sendall(b"\x02")
+            time.sleep(0.01)

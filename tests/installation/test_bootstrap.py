@@ -7,11 +7,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import pytest
 
+from godhand_web.cli import system
 from godhand_web.cli import test as suite
 from godhand_web.cli.processes import is_same, start_time, wait_until
 
@@ -95,6 +96,30 @@ def test_it_calls_a_venv_that_is_being_made_not_installed(checkout: Path, start:
     status = start("status")
     assert "not installed here yet" in status.communicate(timeout=30)[0]
     assert status.returncode == 1
+
+
+def test_it_makes_a_venv_of_another_python_anew(checkout: Path, start: Start) -> None:
+    """As after an upgrade of the system: the link to its Python is as it was."""
+    start("manage").communicate(timeout=120)
+    library = next((checkout / ".venv/lib").iterdir())
+    library.rename(library.with_name("python3.2"))
+    (checkout / "requirements.lock").write_text("# others\n")
+    again = start("manage")
+    said = again.communicate(timeout=120)[0]
+    assert "Making .venv" in said
+    assert "handed over" in said
+    assert again.returncode == 0
+
+
+def test_it_goes_on_without_an_optional_package_that_cannot_be_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(system, "apt", lambda _: "apt-get update failed:\nno network")
+    for optional in (True, False):
+        monkeypatch.setattr(system, "NEEDS", [system.Need("ffmpeg", "makes films", lambda: False, optional=optional)])
+        with pytest.raises(SystemExit, match="Mend that") if not optional else nullcontext():
+            system.install(for_development=False)
+    assert "going on without ffmpeg: no network" in capsys.readouterr().out
 
 
 def test_it_hands_over_when_the_image_that_was_built_meanwhile_is_there(checkout: Path, start: Start) -> None:

@@ -28,7 +28,7 @@ SENSELESS = {
     "GODHAND_REDIS_URL": "localhost:6379",
     "GODHAND_LOG_LEVEL": "LOUD",
     "GODHAND_PYTHON": "/no where",
-    "DATABASE_URL": "nonsense",
+    "DATABASE_URL": "sqlite:///db.sqlite3",
 }
 
 
@@ -123,10 +123,11 @@ def low_ports() -> list[str]:
 
 
 def test_it_can_be_called_by_the_address_it_is_bound_to_and_by_its_public_name(installation: Installation) -> None:
-    """On ports that ordinary users may not have, too."""
+    """On ports that ordinary users may not have, too, and on a host that reaches others through a proxy."""
     web, gate = low_ports()
     ports = {"GODHAND_PORT": web, "GODHAND_GATE_PORT": gate}
-    installation.extra = {**ports, "GODHAND_BIND": "127.0.0.2", "GODHAND_URL": "https://desk.example.org/"}
+    proxy = {"http_proxy": "http://127.0.0.1:9", "no_proxy": ""}
+    installation.extra = {**ports, **proxy, "GODHAND_BIND": "127.0.0.2", "GODHAND_URL": "https://desk.example.org/"}
     installation.up().wait_for(r"https://desk\.example\.org/login/link/")
     for host in ("127.0.0.2", "desk.example.org"):
         with urlopen(Request(f"http://127.0.0.2:{web}/healthz", headers={"Host": host}), timeout=30) as answer:
@@ -173,3 +174,13 @@ def test_it_refuses_a_home_that_is_a_file_or_too_deep(installation: Installation
         assert f"GODHAND_HOME is {home}, " in refused.stderr
         assert reason in refused.stderr
         assert "Traceback" not in refused.stderr
+
+
+def test_it_says_what_to_do_about_a_place_for_images_that_is_a_file(installation: Installation) -> None:
+    file = installation.home / "images"
+    file.touch()
+    installation.extra = {"GODHAND_IMAGES": str(file)}
+    refused = installation.call("image", "build", "desktop")
+    assert refused.returncode == 1
+    assert f"Images are kept in {file}; GODHAND_IMAGES chooses another directory." in refused.stderr
+    assert "Traceback" not in refused.stderr

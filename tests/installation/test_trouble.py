@@ -1,12 +1,16 @@
 """Killed, crowded, broken or empty: each trouble gets one clear sentence, and the next run heals it."""
 
+import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
@@ -14,6 +18,7 @@ from urllib.request import urlopen
 import pytest
 
 from bench.density import on_host
+from godhand_web.cli import record
 from godhand_web.cli.processes import is_same, wait_until
 from sandboxes import network
 from sandboxes.ids import new_id
@@ -22,7 +27,7 @@ from sandboxes.limits import control_groups
 from sandboxes.network import SERVICE_USER
 from sandboxes.runsc import Runsc
 
-from .running import ROOT, Installation, Up
+from .running import GODHAND, ROOT, Installation, Up
 
 NOBODY = "--reuid=65534 --regid=65534 --clear-groups"
 SERVICES = ("redis", "resolver", "machines", "agents", "beat", "gate", "web")
@@ -84,6 +89,24 @@ def test_it_heals_when_up_itself_was_killed_and_leaves_nothing_after_ctrl_c(inst
     assert Runsc(installation.host).alive(network.namespace_name(installation.host, first))
     assert makes_a_machine(installation) in set(network.owned_ids(installation.host))
     assert again.stop() == 0
+    assert nothing_is_left(installation)
+
+
+def test_it_leaves_nothing_also_when_nobody_hears_it_any_more(installation: Installation) -> None:
+    """`nohup` protects it from the end of its terminal, and a reader that is gone from nothing."""
+    argv = ["nohup", GODHAND, "up"]
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(argv, env=installation.environment, text=True, **pipes) as up:  # type: ignore[call-overload]
+        try:
+            assert any("/login/link/" in line for line in up.stdout)
+            up.send_signal(signal.SIGHUP)
+            makes_a_machine(installation)
+            assert installation.call("status").returncode == 0
+            up.stdout.close()
+            up.send_signal(signal.SIGINT)
+            assert up.wait(90) == 0
+        finally:
+            up.kill()
     assert nothing_is_left(installation)
 
 
@@ -222,6 +245,21 @@ def is_pending(pid: int, number: signal.Signals) -> bool:
     return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
 
 
+def test_it_does_not_call_serving_what_is_just_ending(running: Up) -> None:
+    installation = running.installation
+    own = installation.home / "own/up.json"
+    os.kill(running.process.pid, signal.SIGSTOP)
+    before = own.read_text()
+    try:
+        own.write_text(json.dumps({**json.loads(before), "doing": record.ENDING}))
+        status, second = installation.call("status"), installation.call("up")
+    finally:
+        own.write_text(before)
+        os.kill(running.process.pid, signal.SIGCONT)
+    assert (status.returncode, status.stdout) == (3, "GodHand is just ending.\n")
+    assert (second.returncode, second.stderr) == (1, "GodHand is just ending: run this again in a moment.\n")
+
+
 def test_it_does_not_fight_a_second_up(running: Up) -> None:
     before = running.installation.services()
     second = running.installation.call("up")
@@ -273,15 +311,37 @@ def test_it_says_which_port_is_taken(installation: Installation) -> None:
     assert "GODHAND_PORT" in refused.stderr
 
 
+def fill(file: Path) -> None:
+    with suppress(OSError), file.open("wb", buffering=0) as filler:
+        while filler.write(bytes(1 << 12)):
+            pass
+
+
 def test_it_names_the_fix_for_a_full_disk(installation: Installation) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m,mode=755", "none", str(installation.home)], check=True)
     try:
+        assert installation.call("status").returncode == 3
+        installation.call("up")
+        fill(installation.home / "filler")
         refused = installation.call("up")
         assert refused.returncode == 1
         assert "GiB are free" in refused.stderr
+        assert "Traceback" not in refused.stderr
         assert "GODHAND_HOME" in refused.stderr
     finally:
         subprocess.run(["umount", str(installation.home)], check=True)
+
+
+def test_it_refuses_a_python_that_its_services_cannot_run(installation: Installation, tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    closed = shutil.copy(sys.executable, tmp_path / "python3")
+    code = "from godhand_web.cli import place; place.prepare()"
+    packages = str(Path(pytest.__file__).parents[1])
+    environment = {**installation.environment, "PYTHONPATH": f"{ROOT}:{packages}", "PYTHONHOME": sys.base_prefix}
+    refused = subprocess.run([closed, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert f"The Python of GodHand is {closed}, which the user “{SERVICE_USER}” cannot enter or run" in refused.stderr
+    assert "set GODHAND_PYTHON" in refused.stderr
 
 
 def test_it_refuses_a_home_that_its_services_cannot_enter(installation: Installation) -> None:

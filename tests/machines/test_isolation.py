@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 2)"
 
 TWO_INSTALLATIONS = """
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +40,12 @@ machine = new_id()
 for host in (first, second):
     records.write(host, records.Record(machine, "10.213.0.0", "10.213.0.1", Policy("open")))
     ensure_firewall(host)
+route = ["ip", "route", "del", "default"], ["ip", "route", "add", "default", "dev", sys.argv[1]]
+subprocess.run(route[0], check=True)
+ensure_firewall(first)
+ensure_firewall(second)
 both = switch.read_text()
+subprocess.run(route[1], check=True)
 remove_firewall(first)
 one = switch.read_text()
 records.remove(second, machine)

@@ -3,11 +3,18 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
+from typing import cast
 
 import pytest
+from channels.layers import get_channel_layer
+from django.conf import LazySettings
+from django.db import DatabaseError
 from redis.exceptions import RedisError
 
+from godhand_web.access import Person
+from godhand_web.consumers import Hints
 from godhand_web.layer import LOST, Layer
+from sandboxes.publish import MachineChanged
 from tests.broker import Broker
 
 LISTENERS = 4
@@ -82,6 +89,51 @@ def test_it_tells_each_listener_that_hints_were_lost(broker: Broker) -> None:
         return [await told(layer, channel) for channel in channels]
 
     assert asyncio.run(hear()) == [LOST] * 3
+
+
+def test_it_says_the_first_hint_after_a_restart_also_over_tcp(broker: Broker) -> None:
+    """What has said hints before looks whole then; who listens has come since, over a connection of its own."""
+
+    async def hear() -> object:
+        speaker, layer = Layer(broker.tcp_url), Layer(broker.url)
+        await asyncio.gather(*(speaker.group_send("one", OTHER) for _ in range(LISTENERS)))
+        await asyncio.to_thread(broker.stop)
+        await asyncio.to_thread(broker.start)
+        channel = await listener(layer, "one")
+        await speaker.group_send("one", HINT)
+        return await told(layer, channel)
+
+    assert asyncio.run(hear()) == HINT
+
+
+class Failing(Hints):
+    async def group_for(self, person: Person) -> str | None:
+        return "one"
+
+    async def machine_changed(self, hint: MachineChanged) -> None:
+        raise DatabaseError("It is away.")
+
+
+def test_it_keeps_nothing_for_a_socket_whose_handler_failed(broker: Broker, settings: LazySettings) -> None:
+    settings.CHANNEL_LAYERS = {"default": {"BACKEND": "godhand_web.layer.Layer", "CONFIG": {"url": broker.url}}}
+
+    async def fail() -> None:
+        inbox, accepted = asyncio.Queue[dict[str, str]](), asyncio.Event()
+
+        async def send(_: object) -> None:
+            accepted.set()
+
+        await inbox.put({"type": "websocket.connect"})
+        page = asyncio.create_task(Failing()({"type": "websocket", "user": None}, inbox.get, send))
+        await accepted.wait()
+        layer = cast(Layer, get_channel_layer())
+        await layer.group_send("one", HINT)
+        with pytest.raises(DatabaseError):
+            await page
+        assert not layer._line().listeners
+        assert not layer._line().ear.groups
+
+    asyncio.run(fail())
 
 
 def test_it_refuses_who_comes_while_redis_is_away_and_remembers_nothing_of_it(broker: Broker) -> None:

@@ -10,6 +10,7 @@ from django.test import Client
 
 from agents.api import submit
 from agents.errors import BadTask
+from agents.examples import EXAMPLES
 from agents.models import State, Task
 from agents.plan import Plan
 from agents.verify import parse_checks
@@ -142,16 +143,18 @@ def test_it_gives_files_clean_names(as_owner: Client) -> None:
     assert Task.objects.get().attachments.get().name == "passwd.csv"
 
 
-@pytest.mark.parametrize("name", ["chart", "mend", "report"])
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_it_fills_in_an_example_that_can_be_sent(as_owner: Client, name: str) -> None:
     page = as_owner.get(f"/tasks/new/?example={name}")
-    assert "sales.csv" in page.content.decode()
+    ((file, source),) = EXAMPLES[name].attachments().items()
+    assert file in page.content.decode()
     form = page.context["form"]
     given = {field: form[field].value() for field in form.fields if form[field].value() not in (None, "", "False")}
-    assert as_owner.post("/tasks/new/", {**given, "bundled": "sales.csv"}).status_code == 302
+    assert as_owner.post("/tasks/new/", {**given, "bundled": file}).status_code == 302
     task = Task.objects.get()
-    assert task.attachments.get().size == 146
+    assert task.attachments.get().size == source.stat().st_size
     assert task.checks
+    assert Plan.from_json(task.plan) == Plan.from_json(dict(EXAMPLES[name].plan))
 
 
 def test_it_starts_the_demo_without_a_key(as_owner: Client) -> None:
@@ -188,6 +191,9 @@ def test_it_keeps_what_another_task_wants_of_its_branches(as_owner: Client, owne
     first = run_in(owner, State.QUEUED, plan=plan)
     form = as_owner.get(f"/tasks/new/?like={first.task_id}").context["form"]
     assert form.plan_is_unusual() == bool(plan.keys() - {"every"})
+    shown = {name: str(value) for name in form.fields if (value := form[name].value()) not in (None, "", "False")}
+    mistaken = as_owner.post("/tasks/new/", {**shown, "goal": ""}).context["form"]
+    assert mistaken.plan_is_unusual() == form.plan_is_unusual()
     given = {name: form[name].value() for name in form.fields if form[name].value() not in (None, "", "False", False)}
     assert as_owner.post("/tasks/new/", given).status_code == 302
     again = Task.objects.exclude(pk=first.task_id).get()
