@@ -16,8 +16,8 @@ from godhand_web.cli import system
 from godhand_web.cli import test as suite
 from godhand_web.cli.processes import is_same, start_time, wait_until
 
+from .aftermath import NOBODY
 from .running import ROOT
-from .test_trouble import NOBODY
 
 Start = Callable[..., subprocess.Popen[str]]
 MODULES = ("__init__", "benchmarks", "bootstrap", "commands", "system")

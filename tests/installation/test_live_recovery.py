@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from godhand_web.cli.processes import wait_until
 
+from .aftermath import listens, ready
 from .running import Up
-from .test_trouble import listens, ready
 
 STEPS = 40
 BACK_SECONDS = 5

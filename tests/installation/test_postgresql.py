@@ -11,10 +11,10 @@ from sandboxes import network
 from tests.home import TEST_HOME
 from tests.providers.wire import KEY, WireServer
 
+from .aftermath import nothing_is_left
 from .counting import COUNTED, Counting, outcome, submit
 from .postgres import Postgres
 from .running import Installation, Up
-from .test_trouble import nothing_is_left
 
 AWAY = 10.0
 SLOTS, RUSH = 2, 12

@@ -15,8 +15,8 @@ from godhand_web.cli import preflight
 from godhand_web.cli.processes import is_same, start_time, wait_until
 from sandboxes.host import here
 
+from .aftermath import read
 from .running import ROOT
-from .test_trouble import read
 
 FETCH = "import django; django.setup(); from godhand_web.cli import preflight; preflight.ensure_runsc()"
 

@@ -2,49 +2,28 @@
 
 import json
 import os
-import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 
-from bench.density import on_host
 from godhand_web.cli import record
 from godhand_web.cli.processes import is_same, wait_until
 from sandboxes import network
-from sandboxes.ids import new_id
 from sandboxes.images import workshop
-from sandboxes.limits import control_groups
 from sandboxes.network import SERVICE_USER
-from sandboxes.runsc import Runsc
 
-from .running import GODHAND, ROOT, Installation, Up
+from .aftermath import NOBODY, listens, ready
+from .running import ROOT, Installation, Up
 
-NOBODY = "--reuid=65534 --regid=65534 --clear-groups"
 SERVICES = ("redis", "resolver", "machines", "agents", "beat", "gate", "web")
-
-
-def ready(installation: Installation) -> bool:
-    try:
-        with urlopen(f"{installation.url}/readyz", timeout=5) as answer:
-            return bool(answer.status == 200)
-    except OSError:
-        return False
-
-
-def listens(address: str, port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex((address, port)) == 0
 
 
 def serves(installation: Installation, name: str, said: bytes) -> bool:
@@ -74,117 +53,6 @@ def test_it_restarts_a_service_that_was_killed(running: Up, name: str) -> None:
     assert wait_until(lambda: ready(installation), 30)
 
 
-def test_it_heals_when_up_itself_was_killed_and_leaves_nothing_after_ctrl_c(installation: Installation) -> None:
-    """Services end, machines with a row are adopted, and one that no row claims is removed."""
-    up = installation.up()
-    up.wait_for_link()
-    first = makes_a_machine(installation)
-    services = installation.services()
-    up.stop(signal.SIGKILL)
-    assert wait_until(lambda: not any(is_same(*each) for each in services.values()), 20)
-    network.connect(installation.host, "0rphan0rphan")
-    again = installation.up()
-    again.wait_for_link()
-    assert list(network.owned_ids(installation.host)) == [first]
-    assert Runsc(installation.host).alive(network.namespace_name(installation.host, first))
-    assert makes_a_machine(installation) in set(network.owned_ids(installation.host))
-    assert again.stop() == 0
-    assert nothing_is_left(installation)
-
-
-def test_it_leaves_nothing_also_when_nobody_hears_it_any_more(installation: Installation) -> None:
-    """`nohup` protects it from the end of its terminal, and a reader that is gone from nothing."""
-    argv = ["nohup", GODHAND, "up"]
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(argv, env=installation.environment, text=True, **pipes) as up:  # type: ignore[call-overload]
-        try:
-            assert any("/login/link/" in line for line in up.stdout)
-            up.send_signal(signal.SIGHUP)
-            makes_a_machine(installation)
-            assert installation.call("status").returncode == 0
-            up.stdout.close()
-            up.send_signal(signal.SIGINT)
-            assert up.wait(90) == 0
-        finally:
-            up.kill()
-    assert nothing_is_left(installation)
-
-
-def test_it_still_knows_what_a_killed_up_left_when_the_next_is_refused(installation: Installation) -> None:
-    up = installation.up()
-    up.wait_for_link()
-    machine = makes_a_machine(installation)
-    services = installation.services()
-    up.stop(signal.SIGKILL)
-    assert wait_until(lambda: not any(is_same(*each) for each in services.values()), 20)
-    with socket.create_server(("127.0.0.1", installation.port)):
-        assert f"Port {installation.port}" in installation.call("up").stderr
-    assert list(network.owned_ids(installation.host)) == [machine]
-    assert installation.call("down").returncode == 0
-    assert nothing_is_left(installation)
-    assert "does not run" in installation.call("down").stdout
-
-
-def test_it_removes_machines_also_when_their_database_is_lost(installation: Installation) -> None:
-    up = installation.up()
-    up.wait_for_link()
-    makes_a_machine(installation)
-    services = installation.services()
-    up.stop(signal.SIGKILL)
-    assert wait_until(lambda: not any(is_same(*each) for each in services.values()), 20)
-    for file in (installation.home / "db").iterdir():
-        file.unlink()
-    down = installation.call("down")
-    assert (down.returncode, "without the database" in down.stdout) == (0, True), down.stdout + down.stderr
-    assert nothing_is_left(installation)
-    assert list((installation.home / "db").iterdir()) == []
-
-
-def test_it_leaves_what_a_killed_up_left_to_the_next_when_it_gives_up_before_it_serves(
-    installation: Installation,
-) -> None:
-    installation.extra = {"GODHAND_REDIS_URL": f"unix://{installation.home}/nowhere.sock"}
-    machine = new_id()
-    network.connect(installation.host, machine)
-    network.ensure_firewall(installation.host)
-    refused = installation.call("up")
-    assert refused.returncode == 1
-    assert "does not answer" in refused.stderr
-    assert "./godhand down removes them" in refused.stdout
-    assert list(network.owned_ids(installation.host)) == [machine]
-    assert installation.call("down").returncode == 0
-    assert nothing_is_left(installation)
-
-
-def makes_a_machine(installation: Installation) -> str:
-    made = installation.call("manage", "makemachine")
-    assert made.returncode == 0, made.stderr
-    return made.stdout.strip()
-
-
-def nothing_is_left(installation: Installation) -> bool:
-    host = installation.host
-    tables = subprocess.run(["nft", "list", "tables"], capture_output=True, text=True, check=True).stdout
-    mine = [path for path in Path("/proc").glob("[0-9]*/cmdline") if os.fsencode(host.home) in read(path)]
-    assert list(network.owned_ids(host)) == []
-    assert Runsc(host).containers() == []
-    assert [path.name for path in host.machines.iterdir() if path.name != ".runsc"] == []
-    assert f"godhand_{host.instance}" not in tables
-    assert mine == []
-    assert control_groups(network.namespace_name(host, "")) == set()
-    assert on_host(host)["mounts"] == on_host(host)["links"] == set()
-    addresses = subprocess.run(["ip", "-4", "addr", "show", "dev", "lo"], capture_output=True, text=True, check=True)
-    assert str(network.nameserver_address(host)) not in addresses.stdout
-    return True
-
-
-def read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
-
-
 @pytest.mark.parametrize("name", ["logs/web.log", "own/up.json", "own/up.lock"])
 def test_it_lets_no_service_lay_a_link_where_root_opens_a_file(running: Up, name: str) -> None:
     file = running.installation.home / name
@@ -204,29 +72,6 @@ def test_it_writes_down_again_what_was_lost(running: Up, damage: bytes) -> None:
     assert installation.call("status").returncode == 0
 
 
-def test_it_is_ended_also_while_its_record_is_lost(installation: Installation) -> None:
-    """Nor does anybody write it again: `up` stands still."""
-    up = installation.up()
-    up.wait_for_link()
-    os.kill(up.process.pid, signal.SIGSTOP)
-    (installation.home / "own" / "up.json").unlink()
-    with ThreadPoolExecutor() as pool:
-        down = pool.submit(installation.call, "down")
-        assert wait_until(lambda: is_pending(up.process.pid, signal.SIGTERM), 30)
-        os.kill(up.process.pid, signal.SIGCONT)
-        assert "stopping GodHand" in down.result().stdout
-    assert up.process.wait(60) == 0
-    assert nothing_is_left(installation)
-
-
-def test_it_removes_machines_of_which_nothing_was_written_down(installation: Installation) -> None:
-    machine = new_id()
-    network.connect(installation.host, machine)
-    down = installation.call("down")
-    assert down.returncode == 0, down.stderr
-    assert list(network.owned_ids(installation.host)) == []
-
-
 def test_it_makes_the_secret_anew_that_a_full_disk_cut_off(installation: Installation) -> None:
     secret = installation.home / "secret_key"
     secret.touch()
@@ -238,11 +83,6 @@ def test_it_tells_the_address_of_what_runs_and_not_of_its_own_settings(running: 
     elsewhere = replace(running.installation, extra={"GODHAND_PORT": "9"})
     for command in ("up", "status"):
         assert f"http://localhost:{running.installation.port}/login/link/" in elsewhere.call(command).stdout
-
-
-def is_pending(pid: int, number: signal.Signals) -> bool:
-    masks = re.findall(r"^(?:SigPnd|ShdPnd):\s*(\w+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
-    return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
 
 
 def test_it_does_not_call_serving_what_is_just_ending(running: Up) -> None:
