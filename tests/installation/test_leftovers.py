@@ -17,14 +17,20 @@ from .aftermath import makes_a_machine, nothing_is_left
 from .running import GODHAND, Installation
 
 
-def test_it_heals_when_up_itself_was_killed_and_leaves_nothing_after_ctrl_c(installation: Installation) -> None:
-    """Services end, machines with a row are adopted, and one that no row claims is removed."""
+def left_by_a_killed_up(installation: Installation) -> str:
+    """A machine. The services have ended with it."""
     up = installation.up()
     up.wait_for_link()
-    first = makes_a_machine(installation)
+    machine = makes_a_machine(installation)
     services = installation.services()
     up.stop(signal.SIGKILL)
     assert wait_until(lambda: not any(is_same(*each) for each in services.values()), 20)
+    return machine
+
+
+def test_it_heals_when_up_itself_was_killed_and_leaves_nothing_after_ctrl_c(installation: Installation) -> None:
+    """Services end, machines with a row are adopted, and one that no row claims is removed."""
+    first = left_by_a_killed_up(installation)
     network.connect(installation.host, "0rphan0rphan")
     again = installation.up()
     again.wait_for_link()
@@ -54,12 +60,7 @@ def test_it_leaves_nothing_also_when_nobody_hears_it_any_more(installation: Inst
 
 
 def test_it_still_knows_what_a_killed_up_left_when_the_next_is_refused(installation: Installation) -> None:
-    up = installation.up()
-    up.wait_for_link()
-    machine = makes_a_machine(installation)
-    services = installation.services()
-    up.stop(signal.SIGKILL)
-    assert wait_until(lambda: not any(is_same(*each) for each in services.values()), 20)
+    machine = left_by_a_killed_up(installation)
     with socket.create_server(("127.0.0.1", installation.port)):
         assert f"Port {installation.port}" in installation.call("up").stderr
     assert list(network.owned_ids(installation.host)) == [machine]
@@ -69,12 +70,7 @@ def test_it_still_knows_what_a_killed_up_left_when_the_next_is_refused(installat
 
 
 def test_it_removes_machines_also_when_their_database_is_lost(installation: Installation) -> None:
-    up = installation.up()
-    up.wait_for_link()
-    makes_a_machine(installation)
-    services = installation.services()
-    up.stop(signal.SIGKILL)
-    assert wait_until(lambda: not any(is_same(*each) for each in services.values()), 20)
+    left_by_a_killed_up(installation)
     for file in (installation.home / "db").iterdir():
         file.unlink()
     down = installation.call("down")
